@@ -1,0 +1,4 @@
+//! The `mpps` program.
+#![forbid(unsafe_code)]
+
+fn main() {}

@@ -1,0 +1,2 @@
+//! testpmd: options, plan, running program and console commands.
+#![forbid(unsafe_code)]

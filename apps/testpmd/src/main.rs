@@ -1,0 +1,4 @@
+//! The `testpmd` program.
+#![forbid(unsafe_code)]
+
+fn main() {}

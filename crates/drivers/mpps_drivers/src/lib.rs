@@ -1,0 +1,2 @@
+//! The table of all drivers.
+#![forbid(unsafe_code)]

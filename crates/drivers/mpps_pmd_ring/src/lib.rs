@@ -1,0 +1,2 @@
+//! net_ring: a port over in-process rings, looped back or shared by name.
+#![forbid(unsafe_code)]

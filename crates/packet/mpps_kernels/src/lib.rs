@@ -1,0 +1,1 @@
+//! The per-packet kernels: copy, MAC swap, checksum; scalar beside vector.

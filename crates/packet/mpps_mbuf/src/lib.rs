@@ -1,0 +1,1 @@
+//! Packet buffers: mbufs, bursts, pools and their per-lcore caches.

@@ -1,0 +1,2 @@
+//! Wire formats as checked views of bytes, checksums and the Toeplitz hash.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! The forwarding engines, a file each.
+#![forbid(unsafe_code)]

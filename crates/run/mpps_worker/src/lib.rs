@@ -1,0 +1,2 @@
+//! Lcore threads, streams, start and stop.
+#![forbid(unsafe_code)]

@@ -1,0 +1,1 @@
+//! The machine: topology, affinity, clock, instruction sets.

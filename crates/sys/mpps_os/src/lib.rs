@@ -1,0 +1,1 @@
+//! What rustix lacks of the kernel interface, as safe functions: signals, terminals, memory locks.

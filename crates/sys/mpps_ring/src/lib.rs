@@ -1,0 +1,1 @@
+//! Rings that move batches between threads, and single-writer counters.

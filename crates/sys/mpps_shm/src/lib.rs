@@ -1,0 +1,1 @@
+//! Memory from the kernel: page sources, mappings and the regions that peers can see.

@@ -1,0 +1,4 @@
+//! The project's chores.
+#![forbid(unsafe_code)]
+
+fn main() {}
