@@ -20,8 +20,8 @@ impl<T> Slots<T> {
     pub(crate) fn new(capacity: usize) -> Self {
         let slots: Box<[MaybeUninit<UnsafeCell<MaybeUninit<T>>>]> =
             Box::new_uninit_slice(capacity.next_power_of_two());
-        // SAFETY: a cell round a MaybeUninit is valid without a value.
         Self {
+            // SAFETY: a cell round a MaybeUninit is valid without a value.
             slots: unsafe { slots.assume_init() },
         }
     }
