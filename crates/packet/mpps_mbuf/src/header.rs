@@ -1,0 +1,78 @@
+//! The mbuf header: one cache line of private memory.
+//!
+//! Carved by [`crate::pool`], owned by whoever owns the [`crate::Mbuf`] that points to it, or by the pool and its
+//! caches while the mbuf is free. Fields are reached one by one through the raw pointer, never as `&mut Header`: a
+//! clone's holder may read the parent's fields while the parent's owner holds the parent.
+
+use std::ptr::NonNull;
+use std::sync::atomic::AtomicU32;
+
+/// The segment has a successor, or its segment count isn't one.
+pub(crate) const CHAINED: u32 = 1;
+/// The data belongs to another mbuf, the parent, which is kept alive until this one is freed.
+pub(crate) const CLONE: u32 = 2;
+/// Clones of this mbuf were made; the count in [`Cold`] says whether any still lives.
+pub(crate) const SHARED: u32 = 4;
+/// Any of the bits that make an mbuf leave the fast paths.
+pub(crate) const SLOW: u32 = 0xff;
+
+/// What a receive path writes for every packet, in one store.
+#[derive(Clone, Copy)]
+#[repr(C, align(8))]
+pub(crate) struct Shape {
+    /// Bytes from the start of the buffer to the data.
+    pub(crate) data_off: u16,
+    /// Bytes of data in this segment.
+    pub(crate) data_len: u16,
+    /// Bytes of data in all segments; meaningful in the first one.
+    pub(crate) pkt_len: u32,
+}
+
+/// One cache line. Invariants of a free mbuf: `tag` has no [`SLOW`] bit, `next` is null, `segs` is one.
+#[repr(C, align(64))]
+pub(crate) struct Header {
+    /// Start of the buffer (of the parent's buffer in a clone).
+    pub(crate) buf: *mut u8,
+    pub(crate) shape: Shape,
+    pub(crate) ol_flags: u64,
+    pub(crate) tx_offload: u64,
+    /// Pool number in the upper half, [`SLOW`] bits below: bulk free compares this one word.
+    pub(crate) tag: u32,
+    pub(crate) segs: u16,
+    pub(crate) buf_len: u16,
+    pub(crate) next: Option<NonNull<Header>>,
+    pub(crate) packet_type: u32,
+    pub(crate) hash: u32,
+    pub(crate) vlan: u16,
+    pub(crate) vlan_outer: u16,
+    pub(crate) port: u16,
+    pub(crate) _spare: u16,
+}
+
+const _: () = assert!(size_of::<Header>() == 64 && align_of::<Header>() == 64);
+
+/// What few packets need, kept beside the headers so that it costs no line of those that don't.
+#[repr(C)]
+pub(crate) struct Cold {
+    /// Owners of the data: the mbuf itself (while somebody owns it) and its clones. Zero and one mean "not shared".
+    pub(crate) owners: AtomicU32,
+    pub(crate) parent: Option<NonNull<Header>>,
+    pub(crate) timestamp: u64,
+}
+
+/// A header pointer that may change threads: it stands for ownership of a free mbuf.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(crate) struct Slot(pub(crate) NonNull<Header>);
+
+// SAFETY: a Slot is in exactly one ring or cache at a time (kept by pool.rs and cache.rs), and whoever takes it out is
+// the only one to touch the header.
+unsafe impl Send for Slot {}
+
+pub(crate) const fn tag_of(pool: u16) -> u32 {
+    (pool as u32) << 16
+}
+
+pub(crate) const fn pool_of(tag: u32) -> u16 {
+    (tag >> 16) as u16
+}
