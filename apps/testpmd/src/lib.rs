@@ -1,2 +1,3 @@
 //! testpmd: options, plan, running program and console commands.
 #![forbid(unsafe_code)]
+pub mod text;

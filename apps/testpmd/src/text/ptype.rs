@@ -1,0 +1,285 @@
+//! Packet types found by software: what the verbose dump calls `sw ptype`, with the length of each layer.
+//!
+//! A pure function of a frame's first segment; the dump calls it once a packet, the data path never. It follows what DPDK's
+//! `rte_net_get_ptype` names for plain, tagged and fragmented IPv4, IPv6, TCP, UDP and SCTP, and for IP in IP, GRE and VXLAN tunnels.
+//! Not reproduced: DPDK takes an ICMP message for an inner IPv4 header (protocol number 1 is also a VXLAN-GPE type) and says
+//! `INNER_L4_FRAG` of echo requests, depending on their sequence number.
+
+use std::fmt;
+
+/// A packet's layers: a name and a length in bytes for each that is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SwPtype {
+    layers: [Option<(&'static str, u16)>; 7],
+}
+
+/// The labels of the lengths, in the order of [`SwPtype::lengths`].
+pub const LAYER_LENGTHS: [&str; 7] = [
+    "l2_len",
+    "l3_len",
+    "l4_len",
+    "tunnel_len",
+    "inner_l2_len",
+    "inner_l3_len",
+    "inner_l4_len",
+];
+
+const L2: usize = 0;
+const L3: usize = 1;
+const L4: usize = 2;
+const TUNNEL: usize = 3;
+/// Where the inner layers begin.
+const INNER: usize = 4;
+
+impl SwPtype {
+    /// The length of each layer that is there.
+    pub fn lengths(&self) -> [Option<u16>; 7] {
+        self.layers.map(|layer| layer.map(|(_, length)| length))
+    }
+
+    /// The names of the layers that are there.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.layers.into_iter().flatten().map(|(name, _)| name)
+    }
+}
+
+/// The names with a blank behind each; `UNKNOWN` for a frame too short for Ethernet.
+impl fmt::Display for SwPtype {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.layers[L2].is_none() {
+            return f.write_str("UNKNOWN");
+        }
+        self.names().try_for_each(|name| write!(f, "{name} "))
+    }
+}
+
+/// Looks into a frame, which begins with its destination address.
+pub fn sw_ptype(frame: &[u8]) -> SwPtype {
+    let mut walk = Walk {
+        frame,
+        at: 0,
+        found: SwPtype::default(),
+    };
+    // What is missing ends the walk; the layers found so far stand.
+    let _ended = walk.outer();
+    walk.found
+}
+
+/// What follows a header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Ether(u16),
+    Protocol(u8),
+}
+
+struct Walk<'a> {
+    frame: &'a [u8],
+    at: usize,
+    found: SwPtype,
+}
+
+/// EtherTypes.
+const IPV4: u16 = 0x0800;
+const IPV6: u16 = 0x86DD;
+const VLAN: u16 = 0x8100;
+const QINQ: u16 = 0x88A8;
+const TEB: u16 = 0x6558;
+/// IP protocol numbers.
+const PROTO_IPIP: u8 = 4;
+const PROTO_TCP: u8 = 6;
+const PROTO_UDP: u8 = 17;
+const PROTO_IPV6: u8 = 41;
+const PROTO_GRE: u8 = 47;
+const PROTO_SCTP: u8 = 132;
+const VXLAN_PORT: u16 = 4789;
+
+impl Walk<'_> {
+    fn outer(&mut self) -> Option<()> {
+        let next = self.ethernet(L2, ["L2_ETHER", "L2_ETHER_VLAN", "L2_ETHER_QINQ"])?;
+        let next = self.network(
+            next,
+            L3,
+            ["L3_IPV4", "L3_IPV4_EXT", "L3_IPV6", "L3_IPV6_EXT"],
+            "L4_FRAG",
+        )?;
+        self.transport(next, L4, ["L4_TCP", "L4_UDP", "L4_SCTP"])?;
+        let next = self.tunnel(next)?;
+        self.inner(next)
+    }
+
+    fn inner(&mut self, next: Next) -> Option<()> {
+        let next = match next {
+            Next::Ether(TEB) => self.ethernet(
+                INNER,
+                [
+                    "INNER_L2_ETHER",
+                    "INNER_L2_ETHER_VLAN",
+                    "INNER_L2_ETHER_QINQ",
+                ],
+            )?,
+            other => other,
+        };
+        let names = [
+            "INNER_L3_IPV4",
+            "INNER_L3_IPV4_EXT",
+            "INNER_L3_IPV6",
+            "INNER_L3_IPV6_EXT",
+        ];
+        let next = self.network(next, INNER + L3, names, "INNER_L4_FRAG")?;
+        self.transport(
+            next,
+            INNER + L4,
+            ["INNER_L4_TCP", "INNER_L4_UDP", "INNER_L4_SCTP"],
+        )
+    }
+
+    fn byte(&self, offset: usize) -> Option<u8> {
+        self.frame.get(self.at + offset).copied()
+    }
+
+    fn word(&self, offset: usize) -> Option<u16> {
+        Some(u16::from_be_bytes(
+            *self.frame.get(self.at + offset..)?.first_chunk()?,
+        ))
+    }
+
+    /// Notes a layer and steps over it.
+    fn layer(&mut self, which: usize, name: &'static str, length: usize) {
+        self.found.layers[which] = Some((name, u16::try_from(length).unwrap_or(u16::MAX)));
+        self.at += length;
+    }
+
+    fn ethernet(&mut self, which: usize, [plain, vlan, qinq]: [&'static str; 3]) -> Option<Next> {
+        let (start, mut name) = (self.at, plain);
+        let mut ether_type = self.word(12)?;
+        self.layer(which, name, 14);
+        while matches!(ether_type, VLAN | QINQ) {
+            // Of several tags the outermost 0x88a8 decides.
+            name = if ether_type == QINQ || name == qinq {
+                qinq
+            } else {
+                vlan
+            };
+            self.found.layers[which] =
+                Some((name, u16::try_from(self.at - start).unwrap_or(u16::MAX)));
+            ether_type = self.word(2)?;
+            self.at += 4;
+            self.found.layers[which] =
+                Some((name, u16::try_from(self.at - start).unwrap_or(u16::MAX)));
+        }
+        Some(Next::Ether(ether_type))
+    }
+
+    fn network(
+        &mut self,
+        next: Next,
+        which: usize,
+        names: [&'static str; 4],
+        frag: &'static str,
+    ) -> Option<Next> {
+        let (fragment, protocol) = match next {
+            Next::Ether(IPV4) | Next::Protocol(PROTO_IPIP) => self.ipv4(which, names)?,
+            Next::Ether(IPV6) | Next::Protocol(PROTO_IPV6) => self.ipv6(which, names)?,
+            _ => return None,
+        };
+        if fragment {
+            self.layer(which + 1, frag, 0);
+            return None;
+        }
+        Some(Next::Protocol(protocol))
+    }
+
+    fn ipv4(
+        &mut self,
+        which: usize,
+        [plain, options, ..]: [&'static str; 4],
+    ) -> Option<(bool, u8)> {
+        self.byte(19)?;
+        let (first, fragment, protocol) =
+            (self.byte(0)?, self.word(6)? & 0x3FFF != 0, self.byte(9)?);
+        let length = usize::from(first & 15) * 4;
+        if first >> 4 != 4 || length < 20 {
+            return None;
+        }
+        self.layer(which, if length == 20 { plain } else { options }, length);
+        Some((fragment, protocol))
+    }
+
+    fn ipv6(
+        &mut self,
+        which: usize,
+        [.., plain, extended]: [&'static str; 4],
+    ) -> Option<(bool, u8)> {
+        self.byte(39)?;
+        let (mut next, mut length, mut fragment) = (self.byte(6)?, 40, false);
+        // Hop by hop, routing, fragment, destination options: at most five, so a crafted chain can't hold us up.
+        for _ in 0..5 {
+            let step = match next {
+                0 | 43 | 60 => (usize::from(self.byte(length + 1)?) + 1) * 8,
+                44 => 8,
+                _ => break,
+            };
+            fragment |= next == 44;
+            next = self.byte(length)?;
+            length += step;
+        }
+        self.layer(which, if length == 40 { plain } else { extended }, length);
+        Some((fragment, next))
+    }
+
+    /// Notes the fourth layer without stepping over it.
+    fn transport(
+        &mut self,
+        next: Next,
+        which: usize,
+        [tcp, udp, sctp]: [&'static str; 3],
+    ) -> Option<()> {
+        let (name, length) = match next {
+            Next::Protocol(PROTO_TCP) => {
+                (tcp, u16::from(self.byte(19).and(self.byte(12))? >> 4) * 4)
+            }
+            Next::Protocol(PROTO_UDP) => (udp, 8),
+            Next::Protocol(PROTO_SCTP) => (sctp, 12),
+            _ => return Some(()),
+        };
+        self.found.layers[which] = Some((name, length));
+        Some(())
+    }
+
+    fn tunnel(&mut self, next: Next) -> Option<Next> {
+        match next {
+            Next::Protocol(PROTO_IPIP | PROTO_IPV6) => {
+                self.layer(TUNNEL, "TUNNEL_IP", 0);
+                Some(next)
+            }
+            Next::Protocol(PROTO_GRE) => self.gre(),
+            Next::Protocol(PROTO_UDP) if self.word(2)? == VXLAN_PORT => {
+                self.at += 8;
+                self.byte(7)?;
+                self.layer(TUNNEL, "TUNNEL_VXLAN", 8);
+                Some(Next::Ether(TEB))
+            }
+            _ => None,
+        }
+    }
+
+    fn gre(&mut self) -> Option<Next> {
+        let (flags, protocol) = (self.word(0)?, self.word(2)?);
+        // Checksum, key and sequence number: four bytes each, when present.
+        let extra = [0x8000, 0x2000, 0x1000]
+            .iter()
+            .filter(|flag| flags & *flag != 0)
+            .count();
+        let name = if protocol == TEB {
+            "TUNNEL_NVGRE"
+        } else {
+            "TUNNEL_GRE"
+        };
+        self.layer(TUNNEL, name, 4 + 4 * extra);
+        Some(Next::Ether(protocol))
+    }
+}
+
+#[cfg(test)]
+#[path = "ptype_tests.rs"]
+mod tests;
