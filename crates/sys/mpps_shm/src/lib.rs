@@ -22,10 +22,17 @@
     reason = "maps, populates and unmaps memory; licensed by design.md, section 2"
 )]
 
+mod backing;
+mod books;
 mod config;
 mod error;
+mod hugedir;
+mod limits;
+mod machine;
 mod mapping;
+mod pagemap;
 mod region;
+mod report;
 mod source;
 mod sys;
 
@@ -33,4 +40,5 @@ pub use config::{HugeUnlink, IovaMode, MemoryConfig};
 pub use error::MemoryError;
 pub use mapping::Mapping;
 pub use region::Region;
-pub use source::{PageReport, PageSource};
+pub use report::{PageKind, PageReport};
+pub use source::PageSource;

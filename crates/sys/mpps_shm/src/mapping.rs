@@ -3,13 +3,15 @@
 //! Made by [`PageSource`](crate::PageSource), owned by the pool or port that asked for it; dropping it unmaps the
 //! memory, closes the file and gives the budget back.
 
-use crate::error::MemoryError;
+use crate::backing::Backing;
+use crate::books::Ticket;
+use crate::error::{MemoryError, commit_hint};
 use crate::region::Region;
-use crate::source::Books;
 use crate::sys::Span;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::io::Errno;
+use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The size of a transparent huge page, and of a page of hugetlbfs unless another is asked for.
@@ -26,12 +28,16 @@ pub struct Mapping {
     pub(crate) len: usize,
     /// Pages of hugetlbfs have this size; 0 elsewhere.
     pub(crate) hugetlb: usize,
-    pub(crate) file: Option<(Arc<OwnedFd>, u64)>,
+    /// The file it is a range of, and where the range starts.
+    pub(crate) file: Option<(Arc<Backing>, u64)>,
     /// One for each commit unit: true once it is resident.
     pub(crate) chunks: Box<[AtomicBool]>,
+    /// Held while a chunk is made resident.
     pub(crate) growing: Mutex<()>,
-    pub(crate) books: Arc<Books>,
-    pub(crate) id: u64,
+    /// Bytes that are committed; the books read it.
+    pub(crate) committed: Arc<AtomicU64>,
+    #[expect(dead_code, reason = "dropping it is its use: it gives the budget back")]
+    pub(crate) ticket: Ticket,
 }
 
 impl Mapping {
@@ -70,7 +76,7 @@ impl Mapping {
 
     /// The file behind it, to be passed to a peer; `None` for private memory.
     pub fn fd(&self) -> Option<BorrowedFd<'_>> {
-        self.file.as_ref().map(|(fd, _)| fd.as_fd())
+        self.file.as_ref().map(|(file, _)| file.fd())
     }
 
     /// Where in the file the mapping starts, in bytes; not 0 only with `--single-file-segments`.
@@ -136,23 +142,43 @@ impl Mapping {
         }
         let start = index * self.commit_unit();
         let len = self.commit_unit().min(self.len - start);
-        self.populate(start, len)
-            .map_err(|source| self.refused(len, source))?;
+        self.make_resident(start, len)
+            .map_err(|errno| self.refused(len, errno))?;
+        // Relaxed: a figure for people.
+        self.committed.fetch_add(len as u64, Ordering::Relaxed);
         // Release: pairs with the Acquire in commit.
         self.chunks[index].store(true, Ordering::Release);
         Ok(())
     }
 
-    fn populate(&self, start: usize, len: usize) -> Result<(), rustix::io::Errno> {
+    fn make_resident(&self, start: usize, len: usize) -> Result<(), Errno> {
         let at = self.skip + start;
-        if len == HUGE_PAGE {
-            // One resident page is enough for a collapse of the whole: the kernel zeroes the rest in the huge page at
-            // once, in a tenth of the time that 512 small pages and the copy of them take.
-            self.span.populate(at, SMALL_PAGE)?;
-            // Refused: it stays with small pages, and the report says so.
+        if self.hugetlb != 0 {
+            // Pages first, by a call that returns an error where a store to a page that can't be had is a SIGBUS.
+            self.allocate(start, len)?;
+        } else if len == HUGE_PAGE && self.span.populate(at, SMALL_PAGE).is_ok() {
+            // One resident page is enough to collapse them all: the kernel zeroes the rest in the huge page at once, in a
+            // tenth of the time that 512 small pages and their copy take. Refused: small pages, and the report says so.
             let _ = self.span.collapse(at, len);
         }
-        self.span.populate(at, len)
+        match self.span.populate(at, len) {
+            // Kernels before 5.14 can't populate. Pages of a file are got like those of hugetlbfs; anonymous memory comes
+            // when it is touched.
+            Err(Errno::INVAL) => self.allocate(start, len)?,
+            result => result?,
+        }
+        if self.file.as_ref().is_some_and(|(file, _)| file.is_dirty()) {
+            // SAFETY: resident since a moment ago, and nobody may use it before `commit` returned.
+            unsafe { self.span.zero(at, len)? };
+        }
+        Ok(())
+    }
+
+    fn allocate(&self, start: usize, len: usize) -> Result<(), Errno> {
+        match &self.file {
+            Some((file, offset)) => file.allocate(offset + start as u64, len as u64),
+            None => Ok(()),
+        }
     }
 
     fn outside(&self, offset: usize, len: usize) -> MemoryError {
@@ -164,18 +190,23 @@ impl Mapping {
         }
     }
 
-    fn refused(&self, len: usize, source: rustix::io::Errno) -> MemoryError {
+    fn refused(&self, len: usize, errno: Errno) -> MemoryError {
         MemoryError::Commit {
             name: self.name.clone(),
             len: len as u64,
-            hint: "free memory, or raise the memory limit of the control group",
-            source: source.into(),
+            hint: commit_hint(errno, self.hugetlb != 0),
+            source: errno.into(),
         }
     }
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        self.books.close(self.id);
+        if let Some((file, offset)) = &self.file {
+            file.release(*offset, self.len as u64);
+        }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,58 +1,120 @@
-//! The page source: makes mappings as the memory options ask, and keeps the books of what is handed out.
+//! The page source: makes mappings as the memory options ask.
 //!
-//! One for a program, made from its options at start, shared as an `Arc`; mappings hold the books, so they may outlive it.
+//! One for a program, made from its options at start, shared as an `Arc`; mappings hold the books and files, so they
+//! may outlive it.
 
-use crate::config::MemoryConfig;
-use crate::error::MemoryError;
+use crate::backing::Backing;
+use crate::books::{Books, Claim, Ticket};
+use crate::config::{HugeUnlink, IovaMode, MemoryConfig};
+use crate::error::{MemoryError, reserve_hint};
+use crate::hugedir::HugeDir;
+use crate::limits;
+use crate::machine::Machine;
 use crate::mapping::{HUGE_PAGE, Mapping, SMALL_PAGE};
-use crate::sys::Span;
-use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
+use crate::pagemap::Pagemap;
+use crate::report::{self, PageKind, PageReport};
+use crate::sys::{Binding, Span};
 use rustix::io::Errno;
-use std::os::fd::{AsFd, OwnedFd};
-use std::sync::atomic::AtomicBool;
+use std::collections::HashMap;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What became of one mapping.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PageReport {
-    /// What the memory is for.
-    pub name: String,
-    /// Reserved bytes.
-    pub len: u64,
-}
+/// `--base-virtaddr` is rounded up to this, in bytes (reference: DPDK's EAL option).
+const BASE_ALIGN: usize = 16 << 20;
 
 /// Makes mappings as the memory options ask.
 #[derive(Debug)]
 pub struct PageSource {
     config: MemoryConfig,
+    machine: Machine,
     books: Arc<Books>,
+    huge_dir: Option<HugeDir>,
+    pagemap: Pagemap,
+    /// With `--single-file-segments`.
+    files: Mutex<Files>,
+    /// With `--base-virtaddr`: where the next mapping should go.
+    next_address: Mutex<Option<usize>>,
+}
+
+/// The file of each page size (0: ordinary pages) and node.
+type Files = HashMap<(usize, Option<u32>), Arc<Backing>>;
+
+/// What one mapping is made of.
+struct Recipe<'a> {
+    name: &'a str,
+    len: usize,
+    node: Option<u32>,
+    kind: PageKind,
+    /// Page size of hugetlbfs; 0 elsewhere.
+    hugetlb: usize,
 }
 
 impl PageSource {
-    /// Checks the options against the machine.
+    /// Checks the options against the machine, and removes what ended programs left in `--huge-dir`.
     ///
     /// # Errors
     /// An option asks for what the machine doesn't have.
     pub fn new(config: MemoryConfig) -> Result<PageSource, MemoryError> {
+        PageSource::on(Machine::detect(), config)
+    }
+
+    pub(crate) fn on(machine: Machine, config: MemoryConfig) -> Result<PageSource, MemoryError> {
+        let (accounts, floors) = limits::derive(&config, &machine)?;
+        let pagemap = Pagemap::open();
+        if config.iova_mode == Some(IovaMode::Pa) && !pagemap.is_readable() {
+            return Err(MemoryError::NoPhysicalAddresses);
+        }
+        let books = Arc::new(Books::new(accounts, floors));
+        let huge_dir = open_huge_dir(&config, &books)?;
+        let base = config
+            .base_virtaddr
+            .map(|base| usize::try_from(base).unwrap_or(usize::MAX));
+        let next_address = base.and_then(|base| base.checked_next_multiple_of(BASE_ALIGN));
         Ok(PageSource {
             config,
-            books: Arc::default(),
+            machine,
+            books,
+            huge_dir,
+            pagemap,
+            files: Mutex::default(),
+            next_address: Mutex::new(next_address),
         })
     }
 
     /// Reserves address space for `len` bytes of memory that can be shared with a peer, for the CPUs of `node`. Nothing
-    /// is resident yet. `name` shows in errors, in the report and in `/proc/PID/maps`.
+    /// is resident yet, except with `--legacy-mem`, and huge pages set aside by `-m` or `--numa-mem`. `name` shows in
+    /// errors, in the report and in `/proc/PID/maps`.
     ///
     /// # Errors
-    /// The options don't allow that much, or the kernel refuses.
+    /// The options don't allow that much, the node doesn't exist, `--huge-dir` has too few pages, or the kernel refuses.
     pub fn reserve(
         &self,
         name: &str,
         len: usize,
         node: Option<u32>,
     ) -> Result<Mapping, MemoryError> {
-        let _ = node;
-        self.map(name, len, true)
+        let node = self.node_for(name, len, node)?;
+        let recipe = |hugetlb, kind| Recipe {
+            name,
+            len,
+            node,
+            kind,
+            hugetlb,
+        };
+        if let Some(dir) = &self.huge_dir
+            && self.config.huge_dir.is_some()
+        {
+            self.enough_pages(name, len, node, dir.page_size())?;
+            return self.make(&recipe(dir.page_size(), PageKind::Hugetlb));
+        }
+        for size in self.free_sizes(name, len, node) {
+            // Somebody else may have been faster, or a control group forbids it: ordinary pages do as well.
+            if let Ok(mapping) = self.make(&recipe(size, PageKind::Hugetlb)) {
+                return Ok(mapping);
+            }
+        }
+        self.make(&recipe(0, PageKind::Shared))
     }
 
     /// Reserves `len` bytes of anonymous memory that is never shared with a peer: zero, and resident when touched.
@@ -61,98 +123,355 @@ impl PageSource {
     /// # Errors
     /// The options don't allow that much, or the kernel refuses.
     pub fn reserve_private(&self, name: &str, len: usize) -> Result<Mapping, MemoryError> {
-        self.map(name, len, false)
+        let node = self.node_for(name, len, None)?;
+        self.make(&Recipe {
+            name,
+            len,
+            node,
+            kind: PageKind::Private,
+            hugetlb: 0,
+        })
     }
 
     /// Says whether [`reserve`](Self::reserve) of `len` bytes would be within the options.
     ///
     /// # Errors
-    /// The options don't allow that much.
+    /// The options don't allow that much, or the node doesn't exist.
     pub fn check(&self, name: &str, len: usize, node: Option<u32>) -> Result<(), MemoryError> {
-        let _ = (name, len, node);
-        Ok(())
+        let node = self.node_for(name, len, node)?;
+        self.books.check(name, claim(len, node, SMALL_PAGE))
     }
 
-    /// What became of each live mapping, oldest first.
+    /// The bytes that the options still allow on `node`; `None`: as many as the machine has.
+    pub fn remaining(&self, node: Option<u32>) -> Option<u64> {
+        let node = self.node_for("", 0, node).ok()?;
+        self.books.left(claim(0, node, SMALL_PAGE))
+    }
+
+    /// What became of each live mapping, oldest first; the page size is the one really got.
     pub fn report(&self) -> Vec<PageReport> {
-        let live = self
-            .books
-            .live
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        live.iter().map(|(_, report)| report.clone()).collect()
+        let mut reports = self.books.live();
+        report::read_back(&mut reports);
+        reports
     }
 
-    fn map(&self, name: &str, len: usize, shared: bool) -> Result<Mapping, MemoryError> {
-        let refused = |source: Errno| MemoryError::Reserve {
-            name: name.to_owned(),
-            len: len as u64,
-            hint: "ask for less",
-            source: source.into(),
+    /// What the user should know and hasn't been told: wishes that were met in another way. Each is told once.
+    pub fn take_notices(&self) -> Vec<String> {
+        self.books.take_notices()
+    }
+
+    /// The NUMA nodes that memory can come from, ascending; at least one.
+    pub fn nodes(&self) -> &[u32] {
+        self.machine.nodes()
+    }
+
+    /// The kind of address that devices are given.
+    pub fn iova_mode(&self) -> IovaMode {
+        self.config.iova_mode.unwrap_or(IovaMode::Va)
+    }
+
+    /// The physical address of `ptr`; `None` when it isn't resident or the kernel doesn't tell (it tells processes with
+    /// `CAP_SYS_ADMIN`). Only pages of hugetlbfs stay where they are for good.
+    pub fn translate(&self, ptr: NonNull<u8>) -> Option<u64> {
+        self.pagemap.translate(ptr)
+    }
+
+    /// The node to take memory from: the one asked for; with amounts per node the first that has as much left.
+    fn node_for(
+        &self,
+        name: &str,
+        len: usize,
+        node: Option<u32>,
+    ) -> Result<Option<u32>, MemoryError> {
+        let nodes = self.machine.nodes();
+        if let Some(node) = node {
+            limits::known_node(name, node, &self.machine)?;
+            return Ok(Some(node));
+        }
+        if let [only] = nodes {
+            return Ok(Some(*only));
+        }
+        let has_room = |node: &&u32| {
+            let left = self.books.left(claim(0, Some(**node), SMALL_PAGE));
+            left.is_none_or(|left| left >= len as u64)
         };
-        let page = if len > HUGE_PAGE / 2 {
-            HUGE_PAGE
-        } else {
-            SMALL_PAGE
-        };
-        let rounded = len.checked_next_multiple_of(page).filter(|len| *len != 0);
-        let rounded = rounded.ok_or_else(|| refused(Errno::INVAL))?;
-        let span = Span::take(rounded + HUGE_PAGE, None).map_err(refused)?;
-        let skip = span.align_offset(HUGE_PAGE);
-        let file = if shared {
-            Some(self.file(name, rounded).map_err(refused)?)
+        let amounts =
+            !self.config.per_node_mb.is_empty() || !self.config.limit_per_node_mb.is_empty();
+        let first = nodes.first().copied();
+        Ok(if amounts {
+            nodes.iter().find(has_room).copied().or(first)
         } else {
             None
-        };
-        let mapped = file.as_ref().map(|fd| (fd.as_fd(), 0));
-        span.map(skip, rounded, mapped, true).map_err(refused)?;
-        let chunks = (0..rounded.div_ceil(HUGE_PAGE))
-            .map(|_| AtomicBool::new(false))
-            .collect();
-        let id = self.books.open(PageReport {
-            name: name.to_owned(),
-            len: rounded as u64,
-        });
-        Ok(Mapping {
-            name: name.to_owned(),
-            span,
-            skip,
-            len: rounded,
-            hugetlb: 0,
-            file: file.map(|fd| (Arc::new(fd), 0)),
-            chunks,
-            growing: Mutex::new(()),
-            books: Arc::clone(&self.books),
-            id,
         })
     }
 
-    fn file(&self, name: &str, len: usize) -> Result<OwnedFd, Errno> {
+    /// Page sizes of hugetlbfs that have enough pages free for `len` bytes, smallest first.
+    fn free_sizes(&self, name: &str, len: usize, node: Option<u32>) -> Vec<usize> {
+        if self.config.no_huge || len <= HUGE_PAGE / 2 {
+            return Vec::new();
+        }
+        let only = self.huge_dir.as_ref().map(HugeDir::page_size);
+        let mut sizes = Vec::new();
+        for size in self.machine.huge_sizes() {
+            let Ok(bytes) = usize::try_from(size) else {
+                continue;
+            };
+            // Not a page of a gigabyte for a tenth of it.
+            if only.is_some_and(|only| only != bytes) || bytes / 4 > len.max(HUGE_PAGE / 4) {
+                continue;
+            }
+            let free = self.machine.huge_free(size, node);
+            let need = len.div_ceil(bytes) as u64;
+            if free >= need {
+                sizes.push(bytes);
+            } else if free > 0 {
+                let size = crate::error::Size(size);
+                let text = format!(
+                    "{name} needs {need} huge pages of {size}, {free} are free: ordinary memory is used"
+                );
+                self.books.notice(text);
+            }
+        }
+        sizes
+    }
+
+    fn enough_pages(
+        &self,
+        name: &str,
+        len: usize,
+        node: Option<u32>,
+        size: usize,
+    ) -> Result<(), MemoryError> {
+        let size = size as u64;
+        let (need, have) = (
+            (len as u64).div_ceil(size),
+            self.machine.huge_free(size, node),
+        );
+        if have >= need {
+            return Ok(());
+        }
+        let knob = self.machine.huge_knob(size, node);
+        Err(MemoryError::NoHugePages {
+            name: name.to_owned(),
+            need,
+            have,
+            size,
+            node,
+            knob,
+        })
+    }
+
+    fn make(&self, recipe: &Recipe<'_>) -> Result<Mapping, MemoryError> {
+        let page = match recipe.hugetlb {
+            0 if recipe.len > HUGE_PAGE / 2 => HUGE_PAGE,
+            0 => SMALL_PAGE,
+            size => size,
+        };
+        let refused = |errno: Errno| MemoryError::Reserve {
+            name: recipe.name.to_owned(),
+            len: recipe.len as u64,
+            hint: reserve_hint(errno),
+            source: errno.into(),
+        };
+        let rounded = recipe
+            .len
+            .checked_next_multiple_of(page)
+            .filter(|len| *len != 0);
+        let len = rounded.ok_or_else(|| refused(Errno::INVAL))?;
+        let charged = if recipe.hugetlb == 0 { recipe.len } else { len };
+        let ticket = self.books.charge(
+            recipe.name,
+            claim(charged, recipe.node, page_size(recipe.hugetlb)),
+        )?;
+        let mapping = self.map(recipe, len, ticket).map_err(refused)?;
+        let upfront = self.upfront(&mapping, recipe.node);
+        mapping.commit(0, upfront)?;
+        Ok(mapping)
+    }
+
+    /// How much of a new mapping is made resident at once.
+    fn upfront(&self, mapping: &Mapping, node: Option<u32>) -> usize {
+        if self.config.legacy_mem {
+            return mapping.len();
+        }
+        if mapping.hugetlb == 0 {
+            return 0;
+        }
+        let bytes = self.books.take_floor(node, mapping.len() as u64);
+        usize::try_from(bytes).map_or(mapping.len(), |bytes| bytes.min(mapping.len()))
+    }
+
+    fn map(&self, recipe: &Recipe<'_>, len: usize, mut ticket: Ticket) -> Result<Mapping, Errno> {
+        let align = recipe.hugetlb.max(HUGE_PAGE);
+        let file = if recipe.kind == PageKind::Private {
+            None
+        } else {
+            Some(self.file(recipe, len)?)
+        };
+        let span = self.span(recipe.name, len, align)?;
+        let skip = span.align_offset(align);
+        // Pages of hugetlbfs are promised to us by the mapping, so that none is missing later; nothing is resident yet.
+        let lazy = recipe.hugetlb == 0;
+        span.map(
+            skip,
+            len,
+            file.as_ref().map(|(file, offset)| (file.fd(), *offset)),
+            lazy,
+        )?;
+        self.bind(&span, skip, len, recipe.node)?;
+        let unit = if recipe.hugetlb == 0 {
+            HUGE_PAGE
+        } else {
+            recipe.hugetlb
+        };
+        let committed = Arc::new(AtomicU64::new(0));
+        let report = PageReport {
+            name: recipe.name.to_owned(),
+            node: recipe.node,
+            kind: recipe.kind,
+            addr: span.start().addr().get() + skip,
+            len: len as u64,
+            committed: 0,
+            resident: 0,
+            huge: 0,
+            page_size: 0,
+        };
+        ticket.enter(report, Arc::clone(&committed));
+        Ok(Mapping {
+            name: recipe.name.to_owned(),
+            span,
+            skip,
+            len,
+            hugetlb: recipe.hugetlb,
+            file,
+            chunks: (0..len.div_ceil(unit))
+                .map(|_| AtomicBool::new(false))
+                .collect(),
+            growing: Mutex::new(()),
+            committed,
+            ticket,
+        })
+    }
+
+    /// Address space for `len` bytes aligned to `align`, with a gap behind that faults.
+    fn span(&self, name: &str, len: usize, align: usize) -> Result<Span, Errno> {
+        let room = len.checked_add(align).ok_or(Errno::NOMEM)?;
+        let mut next = self
+            .next_address
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let hint = next.and_then(|next| next.checked_next_multiple_of(align));
+        let span = Span::take(room, hint)?;
+        if let Some(hint) = hint {
+            *next = hint.checked_add(room);
+            let got = span.start().addr().get();
+            if got != hint {
+                let text = format!(
+                    "--base-virtaddr: {hint:#x} is not free, {name} is at {got:#x} instead"
+                );
+                self.books.notice(text);
+            }
+        }
+        Ok(span)
+    }
+
+    /// Nothing to do where there is one node.
+    fn bind(&self, span: &Span, skip: usize, len: usize, node: Option<u32>) -> Result<(), Errno> {
+        let Some(node) = node.filter(|_| self.machine.nodes().len() > 1) else {
+            return Ok(());
+        };
+        let strict = !self.config.per_node_mb.is_empty();
+        span.bind(
+            skip,
+            len,
+            node,
+            if strict {
+                Binding::Strict
+            } else {
+                Binding::Preferred
+            },
+        )
+    }
+
+    /// The file for a new mapping, and where in it the mapping goes.
+    fn file(&self, recipe: &Recipe<'_>, len: usize) -> Result<(Arc<Backing>, u64), Errno> {
+        if !self.config.single_file_segments {
+            return Ok((
+                Arc::new(self.new_file(recipe, recipe.name, len as u64, false)?),
+                0,
+            ));
+        }
+        let key = (recipe.hugetlb, recipe.node);
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = match files.get(&key) {
+            Some(file) => Arc::clone(file),
+            None => {
+                let file = Arc::new(self.new_file(recipe, "all", 0, true)?);
+                files.insert(key, Arc::clone(&file));
+                file
+            }
+        };
+        let offset = file.grow(len as u64, recipe.hugetlb.max(HUGE_PAGE) as u64)?;
+        Ok((file, offset))
+    }
+
+    fn new_file(
+        &self,
+        recipe: &Recipe<'_>,
+        name: &str,
+        len: u64,
+        growing: bool,
+    ) -> Result<Backing, Errno> {
+        if recipe.kind == PageKind::Hugetlb
+            && !self.config.in_memory
+            && let Some(dir) = &self.huge_dir
+        {
+            let file = dir.create(len)?;
+            return Ok(if growing { file.into_growing() } else { file });
+        }
+        let huge = (recipe.hugetlb != 0).then_some(recipe.hugetlb);
         let name = format!("{}map_{name}", self.config.file_prefix);
-        let fd = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
-        ftruncate(&fd, len as u64)?;
-        // A peer that gets the file can't shorten it under our feet.
-        fcntl_add_seals(&fd, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
-        Ok(fd)
+        Backing::memfd(&name, huge, len, growing)
     }
 }
 
-/// What is handed out; shared by the source and its mappings.
-#[derive(Debug, Default)]
-pub(crate) struct Books {
-    live: Mutex<Vec<(u64, PageReport)>>,
+fn page_size(hugetlb: usize) -> usize {
+    if hugetlb == 0 { SMALL_PAGE } else { hugetlb }
 }
 
-impl Books {
-    fn open(&self, report: PageReport) -> u64 {
-        let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
-        let id = live.last().map_or(0, |(id, _)| id + 1);
-        live.push((id, report));
-        id
-    }
-
-    pub(crate) fn close(&self, id: u64) {
-        let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
-        live.retain(|(other, _)| *other != id);
+fn claim(len: usize, node: Option<u32>, page_size: usize) -> Claim {
+    let need = (len as u64).next_multiple_of(SMALL_PAGE as u64);
+    Claim {
+        need,
+        node,
+        page_size: page_size as u64,
     }
 }
+
+/// The folder for files on hugetlbfs: the one named; one of the mounts where files are to stay; else none is needed.
+fn open_huge_dir(config: &MemoryConfig, books: &Books) -> Result<Option<HugeDir>, MemoryError> {
+    if let Some(path) = &config.huge_dir {
+        if config.no_huge {
+            books.notice(format!(
+                "--no-huge is given: --huge-dir '{}' is not used",
+                path.display()
+            ));
+            return Ok(None);
+        }
+        return HugeDir::open(path, config).map(Some);
+    }
+    if config.no_huge || config.in_memory || config.huge_unlink != HugeUnlink::Never {
+        return Ok(None);
+    }
+    let found = HugeDir::find(config);
+    if found.is_none() {
+        books.notice(
+            "--huge-unlink=never: there is no hugetlbfs mount you may write to, so no file is kept"
+                .to_owned(),
+        );
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests;

@@ -133,6 +133,57 @@ impl Drop for Span {
     }
 }
 
+/// How strictly memory belongs to a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Binding {
+    /// Elsewhere when the node has none left.
+    Preferred,
+    /// Only there.
+    Strict,
+}
+
+impl Span {
+    /// Has the pages of a range, which must not be resident yet, come from `node` (mbind(2)).
+    pub(crate) fn bind(
+        &self,
+        offset: usize,
+        len: usize,
+        node: u32,
+        binding: Binding,
+    ) -> Result<(), Errno> {
+        const BITS: u32 = u64::BITS;
+        let at = self.at(offset, len)?;
+        let mode = match binding {
+            Binding::Preferred => libc::MPOL_PREFERRED,
+            Binding::Strict => libc::MPOL_BIND,
+        };
+        let mut mask = [0_u64; 16];
+        let word = mask.get_mut((node / BITS) as usize).ok_or(Errno::INVAL)?;
+        *word = 1 << (node % BITS);
+        // One more than there are: the kernel leaves the last bit out.
+        let bits = mask.len() * BITS as usize + 1;
+        // SAFETY: the kernel reads `bits - 1` bits of mask, which has as many; the range is ours.
+        let result =
+            unsafe { libc::syscall(libc::SYS_mbind, at, len, mode, mask.as_ptr(), bits, 0) };
+        if result == 0 {
+            Ok(())
+        } else {
+            Err(last_errno())
+        }
+    }
+
+    /// Overwrites a range with zeros.
+    ///
+    /// # Safety
+    /// The range is mapped and resident, and nobody else uses it.
+    pub(crate) unsafe fn zero(&self, offset: usize, len: usize) -> Result<(), Errno> {
+        let at = self.at(offset, len)?;
+        // SAFETY: inside the span; the caller vouches for the rest.
+        unsafe { ptr::write_bytes(at.cast::<u8>(), 0, len) };
+        Ok(())
+    }
+}
+
 /// The error of the libc call just made on this thread.
 pub(crate) fn last_errno() -> Errno {
     Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
