@@ -35,15 +35,16 @@ impl Side {
     /// producers, nothing for consumers). The start and the number.
     #[inline]
     fn reserve(&self, other: &Self, lead: usize, wanted: usize, capacity: usize) -> (usize, usize) {
-        // Acquire: who reserved up to here has seen an `other.done` at least that old, and so must we, or the
-        // difference below would be nonsense. Partner: the Release of the exchange below.
+        // Acquire: who reserved up to here has seen an `other.done` at least that far, and so do we; else a ring with
+        // values would look empty, or lapped and be looked at again. Partner: the Release of the exchange below.
         let mut start = self.reserved.load(Ordering::Acquire);
         loop {
             // Acquire: the other side's work on these slots is complete. Partner: the Release store in `publish`.
             let limit = other.done.load(Ordering::Acquire).wrapping_add(lead);
             let free = limit.wrapping_sub(start);
             if free > capacity {
-                // `start` is older than `limit`: others have been round meanwhile, the exchange would fail.
+                // `start` is older than `limit`: others have been round meanwhile, and the exchange would fail. This
+                // check is also what the safety of the range rests on: it lies before a `limit` that was true once.
                 start = self.reserved.load(Ordering::Acquire);
                 continue;
             }
