@@ -18,6 +18,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) const HUGE_PAGE: usize = 2 << 20;
 pub(crate) const SMALL_PAGE: usize = 4 << 10;
 
+/// How often a collapse that is refused for the moment is tried.
+const COLLAPSE_TRIES: u32 = 3;
+
 /// Reserved memory. Nothing of it is resident until [`commit`](Mapping::commit); bytes are zero at first.
 #[derive(Debug)]
 pub struct Mapping {
@@ -157,9 +160,7 @@ impl Mapping {
             // Pages first, by a call that returns an error where a store to a page that can't be had is a SIGBUS.
             self.allocate(start, len)?;
         } else if len == HUGE_PAGE && self.span.populate(at, SMALL_PAGE).is_ok() {
-            // One resident page is enough to collapse them all: the kernel zeroes the rest in the huge page at once, in a
-            // tenth of the time that 512 small pages and their copy take. Refused: small pages, and the report says so.
-            let _ = self.span.collapse(at, len);
+            self.collapse(start, len);
         }
         match self.span.populate(at, len) {
             // Kernels before 5.14 can't populate. Pages of a file are got like those of hugetlbfs; anonymous memory comes
@@ -172,6 +173,26 @@ impl Mapping {
             unsafe { self.span.zero(at, len)? };
         }
         Ok(())
+    }
+
+    /// Tries for one huge page. Refused: small pages will do, and the report says so.
+    ///
+    /// One resident page is enough to collapse them all: the kernel zeroes the rest in the huge page at once, in a tenth
+    /// of the time that 512 small pages and their copy take.
+    fn collapse(&self, start: usize, len: usize) {
+        let at = self.skip + start;
+        for _ in 0..COLLAPSE_TRIES {
+            match self.span.collapse(at, len) {
+                // The page is in use elsewhere in the kernel, for a moment.
+                Err(Errno::AGAIN) => {}
+                Err(Errno::INVAL) => {
+                    // Kernels before 6.1 can't collapse, but some settings give huge pages to who asks beforehand.
+                    let _ = self.span.advise_huge(at, self.len - start);
+                    return;
+                }
+                _ => return,
+            }
+        }
     }
 
     fn allocate(&self, start: usize, len: usize) -> Result<(), Errno> {

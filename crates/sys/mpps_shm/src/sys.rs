@@ -133,6 +133,15 @@ impl Drop for Span {
     }
 }
 
+impl Span {
+    /// Says that huge pages are welcome in a range, for when it is populated.
+    pub(crate) fn advise_huge(&self, offset: usize, len: usize) -> Result<(), Errno> {
+        let at = self.at(offset, len)?;
+        // SAFETY: the range is ours; the call changes no content.
+        unsafe { madvise(at, len, Advice::LinuxHugepage) }
+    }
+}
+
 /// How strictly memory belongs to a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Binding {

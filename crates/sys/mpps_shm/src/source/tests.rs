@@ -4,6 +4,7 @@ use crate::error::MemoryError;
 use crate::machine::Machine;
 use crate::machine::tests::Fake;
 use crate::report::PageKind;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const MIB: usize = 1 << 20;
 
@@ -18,13 +19,15 @@ fn no_huge() -> MemoryConfig {
     }
 }
 
-/// Pages of 2 MiB that a test may take, or the word that it was skipped.
-fn huge_pages(test: &str, need: u64) -> bool {
+/// The right to take `need` pages of 2 MiB while no other test does; none, and a word about it, where there are too few.
+fn huge_pages(test: &str, need: u64) -> Option<MutexGuard<'static, ()>> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let free = Machine::detect().huge_free(2 << 20, None);
     if free < need {
         println!("SKIPPED {test}: needs {need} free huge pages of 2 MiB, there are {free}");
     }
-    free >= need
+    (free >= need).then_some(guard)
 }
 
 fn vm_size_kib() -> u64 {
@@ -310,9 +313,9 @@ fn nodes_with_room_are_chosen() {
 
 #[test]
 fn free_huge_pages_are_used() {
-    if !huge_pages("free_huge_pages_are_used", 4) {
+    let Some(_pages) = huge_pages("free_huge_pages_are_used", 4) else {
         return;
-    }
+    };
     let source = with(MemoryConfig::default());
     let mapping = source.reserve("hugetlb", 4 * MIB, None).unwrap();
     let before = source.report();
@@ -334,9 +337,9 @@ fn free_huge_pages_are_used() {
 
 #[test]
 fn a_limit_on_huge_pages_sends_the_rest_elsewhere() {
-    if !huge_pages("a_limit_on_huge_pages_sends_the_rest_elsewhere", 4) {
+    let Some(_pages) = huge_pages("a_limit_on_huge_pages_sends_the_rest_elsewhere", 4) else {
         return;
-    }
+    };
     let limit = vec![(2 << 20, 4 << 20)];
     let source = with(MemoryConfig {
         pagesz_limits: limit,
@@ -350,9 +353,9 @@ fn a_limit_on_huge_pages_sends_the_rest_elsewhere() {
 
 #[test]
 fn files_on_a_mount() {
-    if !huge_pages("files_on_a_mount", 4) {
+    let Some(_pages) = huge_pages("files_on_a_mount", 4) else {
         return;
-    }
+    };
     let config = MemoryConfig {
         file_prefix: format!("mppstest{}", std::process::id()),
         ..MemoryConfig::default()
