@@ -22,6 +22,7 @@ mod icmp;
 mod ipv4;
 mod ipv6;
 mod mac;
+mod packet_type;
 mod parse;
 mod sctp;
 mod tcp;
@@ -35,8 +36,11 @@ pub use icmp::Icmp;
 pub use ipv4::{Ipv4, protocol};
 pub use ipv6::{Extensions, Ipv6, Ipv6Fragment, MAX_EXTENSIONS, walk_extensions};
 pub use mac::{MacAddr, ParseMacError};
+pub use packet_type::{Classified, HeaderLengths, PacketType, classify};
 pub use parse::{Fragment, Layers, Tunnel, parse};
 pub use sctp::{Crc32c, Sctp};
 pub use tcp::Tcp;
-pub use tunnel::{TunnelKind, TunnelPorts};
+pub use tunnel::{
+    Geneve, Gre, Gtp, Inner, MplsLabel, TunnelKind, TunnelPorts, Vxlan, VxlanGpe, walk_mpls,
+};
 pub use udp::Udp;

@@ -131,7 +131,7 @@ pub(crate) fn find(bytes: &[u8], layers: &Layers, ports: &TunnelPorts) -> Option
     }
 }
 
-fn over_udp(bytes: &[u8], at: usize, ports: &TunnelPorts) -> Option<Found> {
+pub(crate) fn over_udp(bytes: &[u8], at: usize, ports: &TunnelPorts) -> Option<Found> {
     let port = Udp::at(bytes, at)?.dst_port.get();
     let header = at + Udp::LEN;
     let (kind, (len, inner)) = if port == ports.vxlan {
