@@ -52,15 +52,15 @@ pub enum MemoryError {
         knob: String,
     },
     /// `--huge-dir` is given, and its pages don't suffice.
-    #[error("needs {need} huge pages of {} for {name}, but {have} are free{}; \
-        ask for less, raise {knob} by {}, or leave --huge-dir out",
+    #[error("needs {need} huge pages of {} for {name}, but {have} can be had{}; ask for less, raise {knob} \
+        (and the control group's limit) by {}, or leave --huge-dir out",
         Size(*.size), OnNode(*.node), .need.saturating_sub(*.have))]
     NoHugePages {
         /// What the memory was for.
         name: String,
         /// Pages asked for.
         need: u64,
-        /// Pages free.
+        /// Pages free, and allowed by the control group.
         have: u64,
         /// Page size in bytes.
         size: u64,

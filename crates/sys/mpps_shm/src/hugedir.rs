@@ -44,6 +44,9 @@ impl HugeDir {
         }
         let page_size =
             usize::try_from(facts.f_bsize).map_err(|_| refused("odd page size".to_owned()))?;
+        if !config.in_memory && access(path, Access::WRITE_OK).is_err() {
+            return Err(refused("you may not write there".to_owned()));
+        }
         let dir = HugeDir::plain(path, page_size, config);
         if config.huge_unlink != HugeUnlink::Never && !config.in_memory {
             dir.remove_stale();
@@ -54,9 +57,7 @@ impl HugeDir {
     /// The first hugetlbfs mount that may be written; `None` when there is none.
     pub(crate) fn find(config: &MemoryConfig) -> Option<HugeDir> {
         let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;
-        hugetlbfs_mounts(&mounts)
-            .filter(|path| access(path, Access::WRITE_OK).is_ok())
-            .find_map(|path| HugeDir::open(&path, config).ok())
+        hugetlbfs_mounts(&mounts).find_map(|path| HugeDir::open(&path, config).ok())
     }
 
     /// Without the checks; any folder will do.

@@ -24,6 +24,7 @@
 
 mod backing;
 mod books;
+mod cgroup;
 mod config;
 mod error;
 mod hugedir;

@@ -2,6 +2,7 @@
 //!
 //! Made and owned by the page source. Tests give it a root folder of their own, since no test machine has every shape.
 
+use crate::cgroup;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,7 +47,10 @@ impl Machine {
                     .to_str()?
                     .strip_prefix("hugepages-")?
                     .strip_suffix("kB")?;
-                kib.parse::<u64>().ok()?.checked_mul(1 << 10)
+                kib.parse::<u64>()
+                    .ok()?
+                    .checked_mul(1 << 10)
+                    .filter(|size| *size != 0)
             })
             .collect();
         sizes.sort_unstable();
@@ -54,8 +58,16 @@ impl Machine {
     }
 
     /// Huge pages of `size` that could be had on `node` (`None`: on any): free and not promised to another mapping,
-    /// plus those the kernel may make beyond its pool.
+    /// plus those the kernel may make beyond its pool, as far as our control group may have them.
     pub(crate) fn huge_free(&self, size: u64, node: Option<u32>) -> u64 {
+        let free = self.huge_in_pool(size, node);
+        if free == 0 {
+            return 0;
+        }
+        cgroup::huge_left(&self.root, size).map_or(free, |bytes| free.min(bytes / size))
+    }
+
+    fn huge_in_pool(&self, size: u64, node: Option<u32>) -> u64 {
         let folder = format!("hugepages-{}kB", size >> 10);
         let all = self.root.join("sys/kernel/mm/hugepages").join(&folder);
         let free =
@@ -77,7 +89,7 @@ impl Machine {
 
     /// Memory on `node` that could be had as ordinary pages, in bytes; `None`: on any node.
     pub(crate) fn memory_free(&self, node: Option<u32>) -> u64 {
-        match node {
+        let free = match node {
             Some(node) if self.nodes.len() > 1 => {
                 let text =
                     fs::read_to_string(self.node_folder(node).join("meminfo")).unwrap_or_default();
@@ -91,7 +103,8 @@ impl Machine {
                 let text = fs::read_to_string(self.root.join("proc/meminfo")).unwrap_or_default();
                 kib_field(&text, "MemAvailable:")
             }
-        }
+        };
+        cgroup::memory_limit(&self.root).map_or(free, |limit| free.min(limit))
     }
 
     /// The folder where more huge pages of `size` can be asked for; with one node that of the whole machine.

@@ -160,7 +160,7 @@ impl Mapping {
             // Pages first, by a call that returns an error where a store to a page that can't be had is a SIGBUS.
             self.allocate(start, len)?;
         } else if len == HUGE_PAGE && self.span.populate(at, SMALL_PAGE).is_ok() {
-            self.collapse(start, len);
+            self.collapse(start, len)?;
         }
         match self.span.populate(at, len) {
             // Kernels before 5.14 can't populate. Pages of a file are got like those of hugetlbfs; anonymous memory comes
@@ -175,24 +175,28 @@ impl Mapping {
         Ok(())
     }
 
-    /// Tries for one huge page. Refused: small pages will do, and the report says so.
+    /// Tries for one huge page. Refused: small pages will do, and the report says so; but not where the control group's
+    /// limit on memory is the reason: with small pages the kernel would end the process, so this is the moment for an error.
     ///
     /// One resident page is enough to collapse them all: the kernel zeroes the rest in the huge page at once, in a tenth
     /// of the time that 512 small pages and their copy take.
-    fn collapse(&self, start: usize, len: usize) {
+    fn collapse(&self, start: usize, len: usize) -> Result<(), Errno> {
         let at = self.skip + start;
         for _ in 0..COLLAPSE_TRIES {
             match self.span.collapse(at, len) {
                 // The page is in use elsewhere in the kernel, for a moment.
                 Err(Errno::AGAIN) => {}
+                // madvise(2): charging the page to the control group failed.
+                Err(Errno::BUSY) => return Err(Errno::NOMEM),
                 Err(Errno::INVAL) => {
                     // Kernels before 6.1 can't collapse, but some settings give huge pages to who asks beforehand.
                     let _ = self.span.advise_huge(at, self.len - start);
-                    return;
+                    break;
                 }
-                _ => return,
+                _ => break,
             }
         }
+        Ok(())
     }
 
     fn allocate(&self, start: usize, len: usize) -> Result<(), Errno> {

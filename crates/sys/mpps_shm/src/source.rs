@@ -24,6 +24,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 const BASE_ALIGN: usize = 16 << 20;
 
 /// Makes mappings as the memory options ask.
+///
+/// A program that locks its memory should do so after its reservations (and with `MCL_ONFAULT`): after
+/// `mlockall(MCL_FUTURE)` the kernel counts reserved address space against an ordinary user's limit (`ulimit -l`).
+///
+/// ```
+/// use mpps_shm::{MemoryConfig, PageSource};
+///
+/// let source = PageSource::new(MemoryConfig { total_mb: Some(40), no_huge: true, ..MemoryConfig::default() })?;
+/// let buffers = source.reserve("mb_pool_0", 4 << 20, None)?;
+/// buffers.commit(0, 2048)?;
+/// // SAFETY: just committed, and nobody else knows of it.
+/// unsafe { buffers.as_ptr().write(42) };
+/// assert!(source.reserve("mb_pool_1", 352 << 20, None).is_err(), "-m allows 40 MiB");
+/// # Ok::<(), mpps_shm::MemoryError>(())
+/// ```
 #[derive(Debug)]
 pub struct PageSource {
     config: MemoryConfig,
@@ -446,6 +461,20 @@ fn claim(len: usize, node: Option<u32>, page_size: usize) -> Claim {
         node,
         page_size: page_size as u64,
     }
+}
+
+/// Where `--base-virtaddr` wants the first mapping.
+fn first_address(config: &MemoryConfig, books: &Books) -> Option<usize> {
+    let base = config.base_virtaddr?;
+    let aligned = usize::try_from(base)
+        .ok()
+        .and_then(|base| base.checked_next_multiple_of(BASE_ALIGN));
+    if aligned.is_none() {
+        books.notice(format!(
+            "--base-virtaddr: {base:#x} is no address, any is used"
+        ));
+    }
+    aligned
 }
 
 /// The folder for files on hugetlbfs: the one named; one of the mounts where files are to stay; else none is needed.
