@@ -164,10 +164,11 @@ impl<T> MpmcRing<T> {
     #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
-        // Acquire, so that the second load isn't older than the first: consumers are read first and so the difference
-        // isn't negative. Partner: the Release store in `publish`.
+        // Acquire: who popped so many had seen that many pushed, and so does the load below. Partner: the Release store
+        // in `publish`.
         let popped = self.consumers.done.load(Ordering::Acquire);
-        let pushed = self.producers.done.load(Ordering::Acquire);
+        // Relaxed: nothing is touched on the strength of this number.
+        let pushed = self.producers.done.load(Ordering::Relaxed);
         pushed.wrapping_sub(popped).min(self.capacity)
     }
 

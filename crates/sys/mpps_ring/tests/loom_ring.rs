@@ -9,6 +9,13 @@ use loom::sync::Arc;
 use loom::thread;
 use mpps_ring::{Counter, MpmcRing, spsc};
 
+/// Loom begins with the order of the code and doesn't find every other one from there. Bodies are therefore run once as
+/// they are and once with this thread's steps after those of the others.
+fn both_ways(preemptions: usize, body: impl Fn(fn()) + Sync + Send + Copy + 'static) {
+    model(preemptions, move || body(|| ()));
+    model(preemptions, move || body(thread::yield_now));
+}
+
 fn model(preemptions: usize, body: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
@@ -62,7 +69,7 @@ fn spsc_slots_are_reused_and_what_is_inside_is_dropped() {
 #[test]
 fn mpmc_two_producers_and_a_consumer() {
     for capacity in [2, 3, 4] {
-        model(2, move || {
+        both_ways(2, move |later| {
             let ring = Arc::new(MpmcRing::<Arc<u32>>::new(capacity));
             let produce = |from: u32| {
                 let ring = Arc::clone(&ring);
@@ -74,6 +81,7 @@ fn mpmc_two_producers_and_a_consumer() {
             };
             let (a, b) = (produce(0), produce(10));
             let mut out = Vec::with_capacity(3);
+            later();
             ring.pop(&mut out);
             assert!(ring.len() <= capacity);
             let mut pushed = a.join().unwrap();
@@ -95,7 +103,7 @@ fn mpmc_two_producers_and_a_consumer() {
 
 #[test]
 fn mpmc_two_producers_and_two_consumers() {
-    model(2, || {
+    both_ways(2, |later| {
         let ring = Arc::new(MpmcRing::<u32>::new(2));
         let produce = |from: u32| {
             let ring = Arc::clone(&ring);
@@ -113,6 +121,7 @@ fn mpmc_two_producers_and_two_consumers() {
             out
         });
         let mut out = Vec::with_capacity(8);
+        later();
         ring.pop(&mut out);
         let mut pushed = [a.join().unwrap(), b.join().unwrap()].concat();
         out.extend(consumer.join().unwrap());
@@ -127,7 +136,7 @@ fn mpmc_two_producers_and_two_consumers() {
 /// A thread that sees another's reservation must not take an older index of the other side for a lapped ring.
 #[test]
 fn mpmc_refilled_while_others_look() {
-    model(3, || {
+    both_ways(3, |later| {
         let ring = Arc::new(MpmcRing::<u32>::new(1));
         ring.push_one(0).unwrap();
         let other = Arc::clone(&ring);
@@ -136,7 +145,9 @@ fn mpmc_refilled_while_others_look() {
             let pushed = other.push_one(1).is_ok();
             (got, pushed)
         });
+        later();
         let got = ring.pop_one();
+        later();
         let pushed = ring.push_one(2).is_ok();
         let (other_got, other_pushed) = refill.join().unwrap();
         let out: Vec<u32> = [got, other_got, ring.pop_one(), ring.pop_one()]
@@ -148,6 +159,24 @@ fn mpmc_refilled_while_others_look() {
             1 + usize::from(pushed) + usize::from(other_pushed)
         );
         assert!(out.contains(&0));
+    });
+}
+
+#[test]
+fn mpmc_length_is_never_more_than_was_inside() {
+    both_ways(4, |later| {
+        let ring = Arc::new(MpmcRing::<u32>::new(4));
+        let other = Arc::clone(&ring);
+        let worker = thread::spawn(move || {
+            for value in 0..2 {
+                other.push_one(value).unwrap();
+                assert_eq!(other.pop_one(), Some(value));
+            }
+        });
+        later();
+        assert!(ring.len() <= 2);
+        worker.join().unwrap();
+        assert_eq!(ring.len(), 0);
     });
 }
 
