@@ -1,12 +1,15 @@
 //! Where lines come from: a pipe, a terminal, a command file. A source prints the prompt and the echo as DPDK's console does,
 //! since only it knows whether somebody typed the line or a script sent it.
 
+mod editor;
 mod file;
+mod keys;
 mod pipe;
 mod splitter;
 mod terminal;
+mod wait;
 
-use std::io::{self, IsTerminal};
+use std::io;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
@@ -53,9 +56,6 @@ pub fn open_stdin<W: AsFd + 'static>(
     if terminal_is_usable() {
         return Ok(Box::new(TerminalSource::new(Arc::clone(grammar), wake)?));
     }
-    // A terminal that can't be edited on echoes by itself; where output goes elsewhere the log still wants the lines.
-    let kernel_echoes = io::stdin().is_terminal() && io::stdout().is_terminal();
-    Ok(Box::new(
-        PipeSource::new(io::stdin(), wake).echo(!kernel_echoes),
-    ))
+    // Where a person types and output goes to a log, the kernel echoes to the person and the log still wants the lines.
+    Ok(Box::new(PipeSource::new(io::stdin(), wake)))
 }

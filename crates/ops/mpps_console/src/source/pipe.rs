@@ -4,10 +4,10 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::splitter::{Cut, Splitter};
+use super::wait::woken;
 use super::{Line, LineSource};
 use crate::session::Host;
 
@@ -55,35 +55,6 @@ impl<I: AsFd, W: AsFd> PipeSource<I, W> {
         cut
     }
 
-    /// Waits for input. True where the wake descriptor, or the host, says to stop.
-    fn woken(&self, block: bool, host: &dyn Host) -> io::Result<bool> {
-        let now = Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        loop {
-            if host.interrupted() {
-                return Ok(true);
-            }
-            let mut fds = Vec::with_capacity(2);
-            fds.extend(
-                self.wake
-                    .as_ref()
-                    .map(|wake| PollFd::new(wake, PollFlags::IN)),
-            );
-            if block {
-                fds.push(PollFd::new(&self.input, PollFlags::IN));
-            } else if fds.is_empty() {
-                return Ok(false);
-            }
-            match poll(&mut fds, (!block).then_some(&now)) {
-                Ok(_) => return Ok(self.wake.is_some() && !fds[0].revents().is_empty()),
-                Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-    }
-
     /// Reads on. True at the end of the input.
     fn fill(&mut self) -> io::Result<bool> {
         self.chunk.resize(CHUNK, 0);
@@ -103,7 +74,7 @@ impl<I: AsFd, W: AsFd> PipeSource<I, W> {
     }
 
     fn next_cut(&mut self, host: &dyn Host) -> io::Result<Option<Cut>> {
-        if self.woken(false, host)? {
+        if woken::<I>(self.wake.as_ref(), None, host)? {
             return Ok(None);
         }
         loop {
@@ -113,7 +84,7 @@ impl<I: AsFd, W: AsFd> PipeSource<I, W> {
             if self.ended {
                 return Ok(Some(self.splitter.rest().unwrap_or(Cut::End)));
             }
-            if self.woken(true, host)? {
+            if woken(self.wake.as_ref(), Some(&self.input), host)? {
                 return Ok(None);
             }
             self.ended = self.fill()?;
