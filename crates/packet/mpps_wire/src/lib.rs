@@ -7,7 +7,7 @@
 //!   [`Header::at_mut`]. One bounds check, then plain fields; integers are big-endian types with `get` and `set`.
 //! - **Walks** ([`parse`], [`walk_ethernet`], [`walk_extensions`]): lengths and kinds by value, so that the bytes are
 //!   free to be written afterwards.
-//! - **Sums** ([`checksum`], [`Crc32c`], [`toeplitz`]): values carried over as many segments as there are.
+//! - **Sums** ([`checksum`], [`Crc32c`], [`Toeplitz`]): values carried over as many segments as there are.
 //!
 //! No input makes a function here panic or loop without bound: what is cut off or malformed isn't there.
 #![forbid(unsafe_code)]
@@ -26,6 +26,7 @@ mod packet_type;
 mod parse;
 mod sctp;
 mod tcp;
+pub mod toeplitz;
 pub mod tunnel;
 mod udp;
 
@@ -40,6 +41,7 @@ pub use packet_type::{Classified, HeaderLengths, PacketType, classify};
 pub use parse::{Fragment, Layers, Tunnel, parse};
 pub use sctp::{Crc32c, Sctp};
 pub use tcp::Tcp;
+pub use toeplitz::Toeplitz;
 pub use tunnel::{
     Geneve, Gre, Gtp, Inner, MplsLabel, TunnelKind, TunnelPorts, Vxlan, VxlanGpe, walk_mpls,
 };
