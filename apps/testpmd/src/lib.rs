@@ -1,3 +1,10 @@
 //! testpmd: options, plan, running program and console commands.
 #![forbid(unsafe_code)]
+
+pub mod app_args;
+pub mod command_line;
+pub mod cores;
+pub mod eal_args;
+pub mod getopt;
+pub mod help;
 pub mod text;
