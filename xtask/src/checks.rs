@@ -48,6 +48,9 @@ pub(crate) struct Subject {
     pub(crate) workspace: Workspace,
     /// The folder of the release programs, or of what stands in for them.
     pub(crate) programs: PathBuf,
+    /// Try each check with its fault, once it holds without.
+    pub(crate) plant: bool,
+    /// The fault is there now.
     pub(crate) planted: bool,
     /// Write new baselines instead of judging by the old ones.
     pub(crate) record: bool,
@@ -123,7 +126,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let mut subject = Subject {
         workspace,
         programs,
-        planted: flag("--plant"),
+        plant: flag("--plant"),
+        planted: false,
         record: flag("--record"),
     };
     let (mut passed, mut failed, mut skipped) = (0, 0, 0);
@@ -173,36 +177,53 @@ pub(crate) enum Verdict {
 }
 
 fn judge(check: &Check, subject: &mut Subject) -> Verdict {
-    if !subject.planted {
-        return report(check, &(check.run)(check, subject));
-    }
-    let real = subject.programs.clone();
-    let stand_in = match check.plant {
-        Plant::Script(script) => match planted::stand_in(&real, script) {
-            Ok(folder) => {
-                subject.programs = folder.path().to_owned();
-                Some(folder)
-            }
-            Err(why) => {
-                println!("{}: no fault planted: {why}", check.name);
-                return Verdict::Short;
-            }
-        },
-        Plant::Expectation => None,
-    };
     let verdict = report(check, &(check.run)(check, subject));
-    subject.programs = real;
-    drop(stand_in);
+    if !subject.plant {
+        return verdict;
+    }
     match verdict {
+        Verdict::Holds => try_planted(check, subject),
         Verdict::Short => {
-            println!("{}: the planted fault was caught", check.name);
-            Verdict::Holds
-        }
-        Verdict::Holds => {
-            println!("{}: the planted fault was NOT caught", check.name);
+            println!(
+                "{}: no fault was planted, since it falls short without one",
+                check.name
+            );
             Verdict::Short
         }
         Verdict::Skipped => Verdict::Skipped,
+    }
+}
+
+/// The check on a faulty subject; it holds when it finds the fault.
+fn try_planted(check: &Check, subject: &mut Subject) -> Verdict {
+    let real = subject.programs.clone();
+    let stand_in = match check.plant {
+        Plant::Script(script) => planted::stand_in(&real, script).map(Some),
+        Plant::Expectation => Ok(None),
+    };
+    let folder = match stand_in {
+        Ok(folder) => folder,
+        Err(why) => {
+            println!("{}: the fault could not be planted: {why}", check.name);
+            return Verdict::Short;
+        }
+    };
+    if let Some(folder) = &folder {
+        subject.programs = folder.path().to_owned();
+    }
+    subject.planted = true;
+    let caught = report(check, &(check.run)(check, subject)) == Verdict::Short;
+    subject.planted = false;
+    subject.programs = real;
+    println!(
+        "{}: the planted fault was {}",
+        check.name,
+        if caught { "caught" } else { "NOT caught" }
+    );
+    if caught {
+        Verdict::Holds
+    } else {
+        Verdict::Short
     }
 }
 
@@ -238,6 +259,7 @@ pub(crate) fn run_one(
     let mut subject = Subject {
         workspace,
         programs,
+        plant: false,
         planted: false,
         record: false,
     };

@@ -146,10 +146,14 @@ impl Session {
     }
 
     fn last_words(&self, why: &str) -> String {
-        let text = self.text();
-        let from = text.char_indices().rev().nth(600).map_or(0, |(at, _)| at);
-        format!("{why}; the program's last words: {}", text[from..].trim())
+        format!("{why}; the program's last words: {}", tail(&self.text()))
     }
+}
+
+/// The end of a long text, for messages.
+pub(crate) fn tail(text: &str) -> &str {
+    let from = text.char_indices().rev().nth(600).map_or(0, |(at, _)| at);
+    text[from..].trim()
 }
 
 impl Drop for Session {

@@ -138,6 +138,8 @@ fn workspace_tests(workspace: &Workspace) -> Command {
             "--no-fail-fast",
             "--exclude",
             END_TO_END,
+            "--",
+            "--show-output",
         ])
         .current_dir(&workspace.root);
     command
@@ -154,6 +156,7 @@ fn end_to_end_tests(workspace: &Workspace, programs: &Path) -> Command {
             "--no-fail-fast",
             "--",
             "--test-threads=1",
+            "--show-output",
         ])
         .current_dir(&workspace.root)
         .env("MPPS_BIN_DIR", programs);
@@ -204,7 +207,8 @@ pub(crate) fn loom_tests(workspace: &Workspace, package: &LoomPackage) -> Comman
     command
 }
 
-/// Runs a command, passing its standard output on line by line.
+/// Runs a command, passing its standard output on line by line, but for what tests printed that passed: that is only
+/// shown (`--show-output`) so that we see what was skipped.
 fn stream(command: &mut Command, tally: &mut Tally) -> Result<std::process::ExitStatus, String> {
     let error = |what: std::io::Error| what.to_string();
     let mut child = command
@@ -214,11 +218,14 @@ fn stream(command: &mut Command, tally: &mut Tally) -> Result<std::process::Exit
         .map_err(error)?;
     if let Some(pipe) = child.stdout.take() {
         let mut reader = BufReader::new(pipe);
-        let mut line = Vec::new();
+        let (mut line, mut chatter) = (Vec::new(), false);
         // Bytes, not text: a test may print anything.
         while reader.read_until(b'\n', &mut line).map_err(error)? > 0 {
             let text = String::from_utf8_lossy(&line).into_owned();
-            print!("{text}");
+            chatter = is_chatter(chatter, text.trim_end());
+            if !chatter {
+                print!("{text}");
+            }
             tally.read_line(text.trim_end());
             line.clear();
         }
@@ -226,9 +233,36 @@ fn stream(command: &mut Command, tally: &mut Tally) -> Result<std::process::Exit
     child.wait().map_err(error)
 }
 
+/// Whether a line belongs to the output of tests that passed, by what the line before was.
+fn is_chatter(before: bool, line: &str) -> bool {
+    match line {
+        "successes:" => true,
+        "failures:" => false,
+        line if line.starts_with("test result: ") => false,
+        _ => before,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_passed_tests_print_is_left_out() {
+        let lines = [
+            "test a ... ok",
+            "successes:",
+            "---- a stdout ----",
+            "SKIPPED a: b",
+            "test result: ok. 1 passed",
+        ];
+        let mut before = false;
+        let shown = lines.map(|line| {
+            before = is_chatter(before, line);
+            !before
+        });
+        assert_eq!(shown, [true, false, false, false, true]);
+    }
 
     #[test]
     fn output_is_read_to_the_end_whatever_it_holds() {

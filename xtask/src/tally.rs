@@ -1,9 +1,10 @@
 //! What the tests said: reads the lines of `cargo test` and the skip log, and adds up one closing line. The suite makes
 //! one per run and feeds it; it owns no process.
 //!
-//! A test that lacks something of the machine returns early and appends a line `name<TAB>reason<TAB>kind` to the file
-//! that `MPPS_SKIP_LOG` names; kind is `package`, `kernel` or `data`. Such a test passes for the test harness, and is
-//! counted as skipped here.
+//! A test that lacks something of the machine says so and returns early. It prints a line `SKIPPED name: reason`, or
+//! appends a line `name<TAB>reason<TAB>kind` to the file that `MPPS_SKIP_LOG` names; kind is `package`, `kernel` or
+//! `data`. A printed line ends in ` [package]` or ` [data]` where it is not the kernel that lacks something. Such a test
+//! passes for the test harness, and is counted as skipped here.
 
 use std::collections::BTreeMap;
 
@@ -62,7 +63,28 @@ impl Tally {
             .and_then(|rest| rest.rsplit_once(" ... "))
         {
             self.read_test(name, outcome);
+        } else if let Some((name, reason)) = line
+            .strip_prefix("SKIPPED ")
+            .and_then(|rest| rest.split_once(": "))
+        {
+            self.read_skip(name, reason);
         }
+    }
+
+    /// The kind is the last word of the reason, in brackets; without one it is the kernel.
+    fn read_skip(&mut self, name: &str, reason: &str) {
+        let bracket = reason
+            .strip_suffix(']')
+            .and_then(|rest| rest.rsplit_once(" ["));
+        let tagged = bracket.and_then(|(reason, kind)| Some((reason, Kind::parse(kind)?)));
+        let (reason, kind) = tagged.unwrap_or((reason, Kind::Kernel));
+        self.skipped.insert(
+            name.to_owned(),
+            Skip {
+                reason: reason.to_owned(),
+                kind,
+            },
+        );
     }
 
     fn read_test(&mut self, name: &str, outcome: &str) {
@@ -221,6 +243,36 @@ mod tests {
         let (text, well) = tally.close(false);
         assert!(text.ends_with("1 passed, 0 failed, 2 skipped"), "{text}");
         assert!(well);
+    }
+
+    #[test]
+    fn printed_skips_count_too() {
+        let mut tally = read(
+            "SKIPPED a: needs 4 huge pages: there are 0\nSKIPPED b: no tcpdump [package]\nSKIPPED c: odd [thing]\n\
+             test result: ok. 5 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out",
+        );
+        assert_eq!(
+            tally.skipped["a"],
+            Skip {
+                reason: "needs 4 huge pages: there are 0".to_owned(),
+                kind: Kind::Kernel
+            }
+        );
+        assert_eq!(
+            tally.skipped["b"],
+            Skip {
+                reason: "no tcpdump".to_owned(),
+                kind: Kind::Package
+            }
+        );
+        assert_eq!(tally.skipped["c"].kind, Kind::Kernel);
+        tally.read_skip_log("a\tno huge pages\tkernel\n");
+        assert!(
+            tally
+                .close(false)
+                .0
+                .ends_with("2 passed, 0 failed, 3 skipped")
+        );
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::process::Stdio;
 
 use super::planted::Folder;
 use super::{Bound, Check, Miss, Plant, Subject};
-use crate::shell;
 use crate::tally::Tally;
+use crate::{session, shell};
 
 pub(super) const CHECKS: &[Check] = &[Check {
     name: "captures",
@@ -53,7 +53,10 @@ fn verdict(text: &str, success: bool) -> Result<f64, Miss> {
     let mut tally = Tally::default();
     text.lines().for_each(|line| tally.read_line(line));
     if !success || tally.failures() > 0 {
-        return Err(Miss::Failed(format!("tests failed: {}", text.trim())));
+        return Err(Miss::Failed(format!(
+            "tests failed: {}",
+            session::tail(text)
+        )));
     }
     Ok(tally.passes() as f64)
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::planted::Folder;
 use super::{Bound, Check, Miss, Plant, Subject};
-use crate::shell;
+use crate::{session, shell};
 
 pub(super) const CHECKS: &[Check] = &[Check {
     name: "unprivileged-ia",
@@ -50,8 +50,9 @@ fn unprivileged(_: &Check, subject: &Subject) -> Result<f64, Miss> {
     let counts = forward_counts(&text);
     if counts.len() != 4 {
         return Err(Miss::Failed(format!(
-            "{} forward counters instead of 4 in: {text}",
-            counts.len()
+            "{} forward counters instead of 4 in: {}",
+            counts.len(),
+            session::tail(&text)
         )));
     }
     Ok(counts.into_iter().min().unwrap_or(0) as f64)
@@ -88,7 +89,7 @@ fn stop_after_a_second(program: &Path, as_nobody: bool) -> Result<String, String
     if output.status.success() {
         Ok(text)
     } else {
-        Err(format!("{}: {text}", output.status))
+        Err(format!("{}: {}", output.status, session::tail(&text)))
     }
 }
 

@@ -52,8 +52,9 @@ fn start_time(_: &Check, subject: &Subject) -> Result<f64, Miss> {
         if !output.status.success() || text.matches(PROMPT).count() != 1 {
             let words = String::from_utf8_lossy(&output.stderr);
             return Err(Miss::Failed(format!(
-                "{}, not one prompt and success: {text} {words}",
-                output.status
+                "{}, not one prompt and success: {} {words}",
+                output.status,
+                session::tail(&text)
             )));
         }
     }
