@@ -48,6 +48,8 @@ mod number;
 mod session;
 mod source;
 mod table;
+#[cfg(test)]
+mod testing;
 mod value;
 
 pub use args::Args;
