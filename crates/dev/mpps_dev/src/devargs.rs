@@ -137,7 +137,9 @@ impl FromStr for DevArgs {
         let mut words = split(text)?.into_iter();
         let name = words.next().unwrap_or_default().trim();
         if name.is_empty() {
-            return Err(DevArgError::NoName { text: text.to_owned() });
+            return Err(DevArgError::NoName {
+                text: text.to_owned(),
+            });
         }
         let mut args = Vec::new();
         for word in words.map(str::trim).filter(|word| !word.is_empty()) {
@@ -146,12 +148,19 @@ impl FromStr for DevArgs {
                 None => (word, None),
             };
             if key.is_empty() {
-                return Err(DevArgError::NoKey { device: name.to_owned(), value: value.unwrap_or_default().to_owned() });
+                return Err(DevArgError::NoKey {
+                    device: name.to_owned(),
+                    value: value.unwrap_or_default().to_owned(),
+                });
             }
             args.push((key.to_owned(), value.map(str::to_owned)));
         }
         let rest = text.split_once(',').map_or("", |(_, rest)| rest);
-        Ok(Self { name: name.to_owned(), args, text: rest.to_owned() })
+        Ok(Self {
+            name: name.to_owned(),
+            args,
+            text: rest.to_owned(),
+        })
     }
 }
 
@@ -208,19 +217,32 @@ impl DevArgs {
 
     /// Keys and values in the order given.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
-        self.args.iter().map(|(key, value)| (key.as_str(), value.as_deref()))
+        self.args
+            .iter()
+            .map(|(key, value)| (key.as_str(), value.as_deref()))
     }
 
     /// Holds every argument against a driver's table; afterwards the typed getters can't fail.
-    pub fn check(&self, driver: &'static str, specs: &'static [ArgSpec]) -> Result<Checked<'_>, DevArgError> {
+    pub fn check(
+        &self,
+        driver: &'static str,
+        specs: &'static [ArgSpec],
+    ) -> Result<Checked<'_>, DevArgError> {
         for (key, value) in self.iter() {
-            let spec = specs.iter().find(|spec| spec.key == key).ok_or_else(|| self.unknown(key, driver, specs))?;
+            let spec = specs
+                .iter()
+                .find(|spec| spec.key == key)
+                .ok_or_else(|| self.unknown(key, driver, specs))?;
             if !fits(spec.kind, value) {
                 return Err(self.refuse(key, value.unwrap_or_default(), &allowed(spec.kind)));
             }
             let times = self.iter().filter(|(k, _)| *k == key).count();
             if times > 1 && !spec.repeats {
-                return Err(DevArgError::Repeated { device: self.name.clone(), key: spec.key, times });
+                return Err(DevArgError::Repeated {
+                    device: self.name.clone(),
+                    key: spec.key,
+                    times,
+                });
             }
         }
         Ok(Checked { args: self, specs })
@@ -230,9 +252,18 @@ impl DevArgs {
         let known = if specs.is_empty() {
             "no arguments".to_owned()
         } else {
-            specs.iter().map(|spec| spec.key).collect::<Vec<_>>().join(", ")
+            specs
+                .iter()
+                .map(|spec| spec.key)
+                .collect::<Vec<_>>()
+                .join(", ")
         };
-        DevArgError::UnknownKey { device: self.name.clone(), key: key.to_owned(), driver, known }
+        DevArgError::UnknownKey {
+            device: self.name.clone(),
+            key: key.to_owned(),
+            driver,
+            known,
+        }
     }
 
     /// An error about a value, for checks that a table can't express.
@@ -247,14 +278,19 @@ impl DevArgs {
 
     /// An error about arguments that don't go together.
     pub fn conflict(&self, reason: impl Into<String>) -> DevArgError {
-        DevArgError::Conflict { device: self.name.clone(), reason: reason.into() }
+        DevArgError::Conflict {
+            device: self.name.clone(),
+            reason: reason.into(),
+        }
     }
 }
 
 fn fits(kind: ArgKind, value: Option<&str>) -> bool {
     match (kind, value) {
         (ArgKind::Flag, value) => matches!(value, None | Some("0" | "1")),
-        (ArgKind::Number(min, max), Some(value)) => number(value).is_some_and(|n| (min..=max).contains(&n)),
+        (ArgKind::Number(min, max), Some(value)) => {
+            number(value).is_some_and(|n| (min..=max).contains(&n))
+        }
         (ArgKind::Choice(words), Some(value)) => words.contains(&value),
         (ArgKind::Text, Some(value)) => !value.is_empty(),
         (_, None) => false,
@@ -293,7 +329,9 @@ impl<'a> Checked<'a> {
 
     /// Whether a key of kind `Flag` is set.
     pub fn flag(&self, key: &str) -> bool {
-        self.args.iter().any(|(k, value)| k == key && value != Some("0"))
+        self.args
+            .iter()
+            .any(|(k, value)| k == key && value != Some("0"))
     }
 
     /// The text behind a key.
@@ -304,13 +342,23 @@ impl<'a> Checked<'a> {
     /// The texts behind a key that may come several times.
     pub fn texts(&self, key: &str) -> impl Iterator<Item = &'a str> {
         let args = self.args;
-        args.iter().filter(move |(k, _)| *k == key).filter_map(|(_, value)| value)
+        args.iter()
+            .filter(move |(k, _)| *k == key)
+            .filter_map(|(_, value)| value)
     }
 
     /// The text behind a key without which there is no device.
     pub fn required(&self, key: &'static str) -> Result<&'a str, DevArgError> {
-        let help = self.specs.iter().find(|spec| spec.key == key).map_or("", |spec| spec.help);
-        self.text(key).ok_or_else(|| DevArgError::Missing { device: self.args.name.clone(), key, help })
+        let help = self
+            .specs
+            .iter()
+            .find(|spec| spec.key == key)
+            .map_or("", |spec| spec.help);
+        self.text(key).ok_or_else(|| DevArgError::Missing {
+            device: self.args.name.clone(),
+            key,
+            help,
+        })
     }
 
     /// The arguments as parsed.

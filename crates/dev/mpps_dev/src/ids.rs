@@ -27,7 +27,11 @@ impl PortId {
         if number < Self::MAX_PORTS {
             Ok(Self(number))
         } else {
-            Err(OutOfRange { what: "port", value: number as u64, allowed: "0 to 4095" })
+            Err(OutOfRange {
+                what: "port",
+                value: number as u64,
+                allowed: "0 to 4095",
+            })
         }
     }
 
@@ -73,7 +77,11 @@ impl BurstSize {
         if packets >= 1 && packets <= mpps_mbuf::BURST_MAX as u64 {
             Ok(Self(packets as u16))
         } else {
-            Err(OutOfRange { what: "burst", value: packets, allowed: "1 to 512" })
+            Err(OutOfRange {
+                what: "burst",
+                value: packets,
+                allowed: "1 to 512",
+            })
         }
     }
 
@@ -97,7 +105,11 @@ impl QueueSize {
         if descriptors >= 1 && descriptors <= u16::MAX as u64 {
             Ok(Self(descriptors as u16))
         } else {
-            Err(OutOfRange { what: "queue size", value: descriptors, allowed: "1 to 65535" })
+            Err(OutOfRange {
+                what: "queue size",
+                value: descriptors,
+                allowed: "1 to 65535",
+            })
         }
     }
 

@@ -232,7 +232,11 @@ pub struct QueueConfig {
 
 impl Default for QueueConfig {
     fn default() -> Self {
-        Self { size: QueueSize::DEFAULT, thresholds: Thresholds::default(), deferred_start: false }
+        Self {
+            size: QueueSize::DEFAULT,
+            thresholds: Thresholds::default(),
+            deferred_start: false,
+        }
     }
 }
 
@@ -293,13 +297,25 @@ impl DevConfig {
     pub fn check_queues(&self, info: &DevInfo) -> Result<(), OutOfRange> {
         let most = |what, have: usize, max: u16| {
             if have > usize::from(max) {
-                Err(OutOfRange { what, value: have as u64, allowed: "at most what `show port info` says" })
+                Err(OutOfRange {
+                    what,
+                    value: have as u64,
+                    allowed: "at most what `show port info` says",
+                })
             } else {
                 Ok(())
             }
         };
-        most("number of receive queues", self.rx.len(), info.max_rx_queues)?;
-        most("number of transmit queues", self.tx.len(), info.max_tx_queues)
+        most(
+            "number of receive queues",
+            self.rx.len(),
+            info.max_rx_queues,
+        )?;
+        most(
+            "number of transmit queues",
+            self.tx.len(),
+            info.max_tx_queues,
+        )
     }
 }
 
@@ -318,13 +334,20 @@ pub struct Link {
 
 impl Link {
     /// 10 Gbit/s, full duplex, fixed: what software ports say of themselves.
-    pub const SOFTWARE: Self = Self { up: true, speed: 10_000, full_duplex: true, autoneg: false };
+    pub const SOFTWARE: Self = Self {
+        up: true,
+        speed: 10_000,
+        full_duplex: true,
+        autoneg: false,
+    };
 }
 
 /// A MAC address for a port without one of its own: random, locally administered, unicast.
 pub(crate) fn random_mac() -> MacAddr {
     use std::hash::{BuildHasher, Hasher};
     // The standard library's hasher keys are random; no further source of randomness is needed for an address.
-    let bits = std::collections::hash_map::RandomState::new().build_hasher().finish();
+    let bits = std::collections::hash_map::RandomState::new()
+        .build_hasher()
+        .finish();
     MacAddr::local_random(bits)
 }

@@ -16,7 +16,11 @@ pub struct Lcore {
 impl Lcore {
     /// A context with a cache for each of `pools`.
     pub fn new(id: LcoreId, pools: &[Pool], clock: Clock) -> Self {
-        Self { id, caches: Caches::new(pools), clock }
+        Self {
+            id,
+            caches: Caches::new(pools),
+            clock,
+        }
     }
 
     /// The lcore's number.

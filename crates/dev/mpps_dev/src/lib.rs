@@ -28,8 +28,8 @@ pub use devargs::{ArgKind, ArgSpec, DevArgError, DevArgs};
 pub use ethdev::{ConfigError, Driver, EthDev, ProbeContext, ProbeError, StartError, Unsupported};
 pub use ids::{BurstSize, LcoreId, OutOfRange, PortId, QueueSize};
 pub use info::{
-    DevConfig, DevInfo, Link, QueueConfig, RssSettings, RxMode, RxOffloads, RxQueueConfig, Thresholds, TxOffloads,
-    TxQueueConfig,
+    DevConfig, DevInfo, Link, QueueConfig, RssSettings, RxMode, RxOffloads, RxQueueConfig,
+    Thresholds, TxOffloads, TxQueueConfig,
 };
 pub use lcore::Lcore;
 pub use port::Port;

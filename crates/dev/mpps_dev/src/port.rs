@@ -76,11 +76,19 @@ impl Port {
     /// Checks a configuration and keeps it. Counters of queues that stay go on.
     pub fn configure(&mut self, config: &DevConfig) -> Result<(), ConfigError> {
         let device = || self.info.name.clone();
-        config.check_queues(&self.info).map_err(|source| ConfigError::Range { device: device(), source })?;
+        config
+            .check_queues(&self.info)
+            .map_err(|source| ConfigError::Range {
+                device: device(),
+                source,
+            })?;
         self.check_offloads(config)?;
         self.check_sizes(config)?;
         if let Some(mtu) = config.mtu {
-            self.set_mtu(mtu).map_err(|source| ConfigError::Range { device: self.info.name.clone(), source })?;
+            self.set_mtu(mtu).map_err(|source| ConfigError::Range {
+                device: self.info.name.clone(),
+                source,
+            })?;
         }
         self.rx.resize_with(config.rx.len(), Side::default);
         self.tx.resize_with(config.tx.len(), Side::default);
@@ -96,23 +104,53 @@ impl Port {
                 device: self.info.name.clone(),
                 direction,
                 name: missing,
-                have: if have.is_empty() { "none".to_owned() } else { have },
+                have: if have.is_empty() {
+                    "none".to_owned()
+                } else {
+                    have
+                },
             })
         };
-        let rx = config.rx.iter().fold(config.rx_offloads, |all, queue| all | queue.offloads);
-        let tx = config.tx.iter().fold(config.tx_offloads, |all, queue| all | queue.offloads);
+        let rx = config
+            .rx
+            .iter()
+            .fold(config.rx_offloads, |all, queue| all | queue.offloads);
+        let tx = config
+            .tx
+            .iter()
+            .fold(config.tx_offloads, |all, queue| all | queue.offloads);
         if !have_rx.contains(rx) {
-            return refuse("Rx", names((rx - have_rx).iter_names()), names(have_rx.iter_names()));
+            return refuse(
+                "Rx",
+                names((rx - have_rx).iter_names()),
+                names(have_rx.iter_names()),
+            );
         }
         if !have_tx.contains(tx) {
-            return refuse("Tx", names((tx - have_tx).iter_names()), names(have_tx.iter_names()));
+            return refuse(
+                "Tx",
+                names((tx - have_tx).iter_names()),
+                names(have_tx.iter_names()),
+            );
         }
         Ok(())
     }
 
     fn check_sizes(&self, config: &DevConfig) -> Result<(), ConfigError> {
-        let rx = config.rx.iter().map(|queue| ("nb_rx_desc", queue.queue.size.get(), self.info.rx_descriptors));
-        let tx = config.tx.iter().map(|queue| ("nb_tx_desc", queue.queue.size.get(), self.info.tx_descriptors));
+        let rx = config.rx.iter().map(|queue| {
+            (
+                "nb_rx_desc",
+                queue.queue.size.get(),
+                self.info.rx_descriptors,
+            )
+        });
+        let tx = config.tx.iter().map(|queue| {
+            (
+                "nb_tx_desc",
+                queue.queue.size.get(),
+                self.info.tx_descriptors,
+            )
+        });
         for (what, size, (min, max, align)) in rx.chain(tx) {
             if size < min || size > max || size % align.max(1) != 0 {
                 return Err(ConfigError::Other {
@@ -140,12 +178,18 @@ impl Port {
 
     /// Whether a receive queue moves packets: it exists, was started and not stopped since.
     pub fn rx_started(&self, queue: usize) -> bool {
-        self.rx.get(queue).and_then(|side| side.mailbox.as_ref()).is_some_and(|mailbox| !mailbox.stopped())
+        self.rx
+            .get(queue)
+            .and_then(|side| side.mailbox.as_ref())
+            .is_some_and(|mailbox| !mailbox.stopped())
     }
 
     /// The same for a transmit queue.
     pub fn tx_started(&self, queue: usize) -> bool {
-        self.tx.get(queue).and_then(|side| side.mailbox.as_ref()).is_some_and(|mailbox| !mailbox.stopped())
+        self.tx
+            .get(queue)
+            .and_then(|side| side.mailbox.as_ref())
+            .is_some_and(|mailbox| !mailbox.stopped())
     }
 
     /// Starts or stops one receive queue of a started port; false where there is none.
@@ -216,7 +260,10 @@ impl Port {
             ("rx_mbuf_allocation_errors", s.rx_nombuf),
         ]
         .into_iter()
-        .map(|(name, value)| XStat { name: name.to_owned(), value })
+        .map(|(name, value)| XStat {
+            name: name.to_owned(),
+            value,
+        })
         .collect();
         if self.info.queue_xstats {
             let stat = |name: String, value| XStat { name, value };
@@ -291,10 +338,19 @@ impl Port {
     /// Changes the MTU; queues that run learn of it through their mailboxes.
     pub fn set_mtu(&mut self, mtu: u16) -> Result<(), OutOfRange> {
         if mtu < self.info.min_mtu || mtu > self.info.max_mtu {
-            return Err(OutOfRange { what: "MTU", value: u64::from(mtu), allowed: "what `show port info` says" });
+            return Err(OutOfRange {
+                what: "MTU",
+                value: u64::from(mtu),
+                allowed: "what `show port info` says",
+            });
         }
         self.mtu = mtu;
-        for mailbox in self.rx.iter().chain(&self.tx).filter_map(|side| side.mailbox.as_ref()) {
+        for mailbox in self
+            .rx
+            .iter()
+            .chain(&self.tx)
+            .filter_map(|side| side.mailbox.as_ref())
+        {
             mailbox.set_mtu(u32::from(mtu));
         }
         Ok(())

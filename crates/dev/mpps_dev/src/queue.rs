@@ -30,7 +30,10 @@ pub struct Queues {
 impl Queues {
     /// Queues from what a driver made.
     pub fn new(rx: Vec<Box<dyn RxQueue>>, tx: Vec<Box<dyn TxQueue>>) -> Self {
-        Self { rx: rx.into_iter().map(Some).collect(), tx: tx.into_iter().map(Some).collect() }
+        Self {
+            rx: rx.into_iter().map(Some).collect(),
+            tx: tx.into_iter().map(Some).collect(),
+        }
     }
 
     /// Whether every queue is here.
@@ -49,7 +52,10 @@ pub struct Mailbox {
 impl Mailbox {
     /// A mailbox of a queue that runs with this MTU.
     pub fn new(mtu: u32) -> Self {
-        Self { stopped: AtomicBool::new(false), mtu: AtomicU32::new(mtu) }
+        Self {
+            stopped: AtomicBool::new(false),
+            mtu: AtomicU32::new(mtu),
+        }
     }
 
     /// Whether the queue was told to stop: it then moves nothing.

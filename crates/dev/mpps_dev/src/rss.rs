@@ -2,8 +2,6 @@
 //!
 //! [`SoftRss`] keeps what a port without hashing hardware needs to answer the RSS commands and to spread packets itself.
 
-use mpps_wire::toeplitz;
-
 /// Why RSS settings are refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RssError {
@@ -70,18 +68,29 @@ pub struct SoftRss {
 impl SoftRss {
     /// Microsoft's published key, the one the verification vectors are made with.
     pub const DEFAULT_KEY: [u8; 40] = [
-        0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67, 0x25, 0x3d, 0x43, 0xa3, 0x8f, 0xb0, 0xd0, 0xca,
-        0x2b, 0xcb, 0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3, 0x80, 0x30, 0xf2, 0x0c, 0x6a, 0x42, 0xb7, 0x3b,
-        0xbe, 0xac, 0x01, 0xfa,
+        0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67, 0x25, 0x3d, 0x43, 0xa3, 0x8f,
+        0xb0, 0xd0, 0xca, 0x2b, 0xcb, 0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3, 0x80, 0x30,
+        0xf2, 0x0c, 0x6a, 0x42, 0xb7, 0x3b, 0xbe, 0xac, 0x01, 0xfa,
     ];
 
     /// RSS with these types possible and a table of `size` entries.
     pub fn new(capable: u64, size: u16) -> Self {
-        Self { capable, types: 0, key: Self::DEFAULT_KEY.to_vec(), reta: vec![0; usize::from(size)], queues: 1 }
+        Self {
+            capable,
+            types: 0,
+            key: Self::DEFAULT_KEY.to_vec(),
+            reta: vec![0; usize::from(size)],
+            queues: 1,
+        }
     }
 
     /// Takes over the settings of a configuration and spreads the table evenly over the queues when their number changes.
-    pub fn configure(&mut self, types: u64, key: Option<&[u8]>, queues: u16) -> Result<(), RssError> {
+    pub fn configure(
+        &mut self,
+        types: u64,
+        key: Option<&[u8]>,
+        queues: u16,
+    ) -> Result<(), RssError> {
         if let Some(key) = key {
             self.set_key(key)?;
         }
@@ -95,15 +104,6 @@ impl SoftRss {
         }
         Ok(())
     }
-
-    /// The queue for a hash input (addresses, or addresses and ports, in network order).
-    pub fn queue(&self, input: &[u8]) -> u16 {
-        let hash = toeplitz::toeplitz(&self.key, input);
-        match self.reta.len() {
-            0 => 0,
-            size => self.reta[hash as usize % size],
-        }
-    }
 }
 
 impl Rss for SoftRss {
@@ -113,7 +113,10 @@ impl Rss for SoftRss {
 
     fn set_types(&mut self, types: u64) -> Result<(), RssError> {
         if types & !self.capable != 0 {
-            return Err(RssError::Types { types: types & !self.capable, have: self.capable });
+            return Err(RssError::Types {
+                types: types & !self.capable,
+                have: self.capable,
+            });
         }
         self.types = types;
         Ok(())
@@ -125,7 +128,10 @@ impl Rss for SoftRss {
 
     fn set_key(&mut self, key: &[u8]) -> Result<(), RssError> {
         if key.len() != self.key.len() {
-            return Err(RssError::KeyLength { have: key.len(), need: self.key.len() });
+            return Err(RssError::KeyLength {
+                have: key.len(),
+                need: self.key.len(),
+            });
         }
         self.key.copy_from_slice(key);
         Ok(())
@@ -138,10 +144,16 @@ impl Rss for SoftRss {
     fn set_reta(&mut self, entries: &[(usize, u16)]) -> Result<(), RssError> {
         for &(index, queue) in entries {
             if index >= self.reta.len() {
-                return Err(RssError::Entry { index, size: self.reta.len() });
+                return Err(RssError::Entry {
+                    index,
+                    size: self.reta.len(),
+                });
             }
             if queue >= self.queues {
-                return Err(RssError::Queue { queue, queues: self.queues });
+                return Err(RssError::Queue {
+                    queue,
+                    queues: self.queues,
+                });
             }
         }
         for &(index, queue) in entries {
@@ -162,26 +174,32 @@ mod tests {
         let mut rss = SoftRss::new(0x3c, 8);
         rss.configure(0x3c, None, 3).unwrap();
         assert_eq!(rss.reta(), [0, 1, 2, 0, 1, 2, 0, 1]);
-        assert_eq!(rss.set_reta(&[(0, 2), (8, 0)]), Err(RssError::Entry { index: 8, size: 8 }));
-        assert_eq!(rss.set_reta(&[(0, 3)]), Err(RssError::Queue { queue: 3, queues: 3 }));
+        assert_eq!(
+            rss.set_reta(&[(0, 2), (8, 0)]),
+            Err(RssError::Entry { index: 8, size: 8 })
+        );
+        assert_eq!(
+            rss.set_reta(&[(0, 3)]),
+            Err(RssError::Queue {
+                queue: 3,
+                queues: 3
+            })
+        );
         assert_eq!(rss.reta()[0], 0, "all or nothing");
         rss.set_reta(&[(0, 2)]).unwrap();
         assert_eq!(rss.reta()[0], 2);
     }
 
     #[test]
-    fn microsofts_vector_leads_to_its_queue() {
-        // Source 66.9.149.187:2794, destination 161.142.100.80:1766 hashes to 0x51ccc178 with the published key.
-        let mut rss = SoftRss::new(u64::MAX, 128);
-        rss.configure(1, None, 16).unwrap();
-        let input = [66, 9, 149, 187, 161, 142, 100, 80, 0x0a, 0xea, 0x06, 0xe6];
-        assert_eq!(rss.queue(&input), (0x51cc_c178_u32 % 128 % 16) as u16);
-    }
-
-    #[test]
     fn a_wrong_key_or_type_is_refused() {
         let mut rss = SoftRss::new(0x4, 128);
-        assert_eq!(rss.set_key(&[0; 39]), Err(RssError::KeyLength { have: 39, need: 40 }));
-        assert_eq!(rss.set_types(0xc), Err(RssError::Types { types: 8, have: 4 }));
+        assert_eq!(
+            rss.set_key(&[0; 39]),
+            Err(RssError::KeyLength { have: 39, need: 40 })
+        );
+        assert_eq!(
+            rss.set_types(0xc),
+            Err(RssError::Types { types: 8, have: 4 })
+        );
     }
 }

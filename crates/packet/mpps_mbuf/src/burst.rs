@@ -49,7 +49,9 @@ impl Burst {
     /// How many more it takes.
     #[inline(always)]
     pub fn room(&self) -> usize {
-        self.limit.saturating_sub(self.len()).min(BURST_MAX - self.tail)
+        self.limit
+            .saturating_sub(self.len())
+            .min(BURST_MAX - self.tail)
     }
 
     /// The most packets at a time.
@@ -153,7 +155,13 @@ impl Drop for Burst {
 
 impl std::fmt::Debug for Burst {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Burst({} of {}, from port {})", self.len(), self.limit, self.source)
+        write!(
+            f,
+            "Burst({} of {}, from port {})",
+            self.len(),
+            self.limit,
+            self.source
+        )
     }
 }
 

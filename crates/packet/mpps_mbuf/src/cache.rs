@@ -7,11 +7,11 @@
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
+use crate::CACHE_MAX;
 use crate::burst::{BURST_MAX, Burst};
 use crate::header::{Header, SLOW, Slot, pool_of};
 use crate::mbuf::Mbuf;
 use crate::pool::{self, Pool, PoolId, PoolInner};
-use crate::CACHE_MAX;
 
 /// Room for one and a half times the largest cache and a whole burst on top.
 const STOCK: usize = CACHE_MAX + CACHE_MAX / 2 + BURST_MAX;
@@ -58,7 +58,9 @@ impl Caches {
     /// has no room. `len` is cut to what a buffer holds.
     #[inline(always)]
     pub fn alloc(&mut self, pool: PoolId, n: usize, len: u16, out: &mut Burst) -> usize {
-        let Some(Some(cache)) = self.by_pool.get_mut(pool.index()) else { return 0 };
+        let Some(Some(cache)) = self.by_pool.get_mut(pool.index()) else {
+            return 0;
+        };
         let n = cache.ensure(n.min(out.room()));
         let len = len.min(cache.capacity);
         let from = &cache.stock[cache.len - n..cache.len];
@@ -80,7 +82,9 @@ impl Caches {
     /// One empty packet.
     #[inline]
     pub fn alloc_one(&mut self, pool: PoolId) -> Option<Mbuf> {
-        let Some(Some(cache)) = self.by_pool.get_mut(pool.index()) else { return None };
+        let Some(Some(cache)) = self.by_pool.get_mut(pool.index()) else {
+            return None;
+        };
         if cache.ensure(1) == 0 {
             return None;
         }
@@ -132,7 +136,9 @@ impl Caches {
 /// Whether all are plain packets of one pool, their bytes, and the first one's tag.
 #[inline(always)]
 fn survey(headers: &[NonNull<Header>]) -> (bool, u64, u32) {
-    let Some(first) = headers.first() else { return (false, 0, 0) };
+    let Some(first) = headers.first() else {
+        return (false, 0, 0);
+    };
     // SAFETY: the burst owns these headers.
     let tag = unsafe { (*first.as_ptr()).tag };
     let (mut other, mut bytes) = (tag & SLOW, 0);
@@ -176,9 +182,13 @@ impl Cache {
     #[cold]
     fn refill(&mut self, n: usize) {
         let (before, want) = (self.len, n + self.keep - self.len);
-        let mut stock = Stock { slots: &mut self.stock[..], len: &mut self.len };
+        let mut stock = Stock {
+            slots: &mut self.stock[..],
+            len: &mut self.len,
+        };
         self.pool.inner().take(want, &mut stock);
-        self.inner().note_cached(self.len as isize - before as isize);
+        self.inner()
+            .note_cached(self.len as isize - before as isize);
     }
 
     /// Takes over all packets of a burst, which are plain and of this pool.
@@ -210,7 +220,10 @@ impl Cache {
     #[cold]
     fn spill(&mut self) {
         let n = self.len - self.keep;
-        self.inner().put(&mut Coldest { slots: &self.stock[..n], given: 0 });
+        self.inner().put(&mut Coldest {
+            slots: &self.stock[..n],
+            given: 0,
+        });
         self.stock.copy_within(n..self.len, 0);
         self.len = self.keep;
         self.inner().note_cached(-(n as isize));

@@ -78,7 +78,12 @@ impl Mbuf {
         let (buf, shape) = (field!(self.buf), self.shape());
         // SAFETY: `data_off + data_len <= buf_len` holds in every header (append, prepend, trim and reset check it) and
         // the buffer stays mapped while the mbuf is out.
-        unsafe { std::slice::from_raw_parts(buf.add(usize::from(shape.data_off)), usize::from(shape.data_len)) }
+        unsafe {
+            std::slice::from_raw_parts(
+                buf.add(usize::from(shape.data_off)),
+                usize::from(shape.data_len),
+            )
+        }
     }
 
     /// The data of the first segment for writing; `None` when clones share it.
@@ -90,7 +95,10 @@ impl Mbuf {
         let (buf, shape) = (field!(self.buf), self.shape());
         // SAFETY: as in `data`; no clone shares the buffer, and `&mut self` is the only handle.
         Some(unsafe {
-            std::slice::from_raw_parts_mut(buf.add(usize::from(shape.data_off)), usize::from(shape.data_len))
+            std::slice::from_raw_parts_mut(
+                buf.add(usize::from(shape.data_off)),
+                usize::from(shape.data_len),
+            )
         })
     }
 
@@ -223,7 +231,11 @@ impl Mbuf {
 
     /// Packet type, zero unless [`OffloadFlags::RX_PACKET_TYPE`] is set.
     pub fn packet_type(&self) -> u32 {
-        if self.flags().contains(OffloadFlags::RX_PACKET_TYPE) { field!(self.packet_type) } else { 0 }
+        if self.flags().contains(OffloadFlags::RX_PACKET_TYPE) {
+            field!(self.packet_type)
+        } else {
+            0
+        }
     }
 
     /// Sets the packet type and its flag.
@@ -273,7 +285,9 @@ impl Mbuf {
 
     /// Receive timestamp in nanoseconds, where [`OffloadFlags::RX_TIMESTAMP`] is set.
     pub fn timestamp(&self) -> Option<u64> {
-        self.flags().contains(OffloadFlags::RX_TIMESTAMP).then(|| self.cold().timestamp)
+        self.flags()
+            .contains(OffloadFlags::RX_TIMESTAMP)
+            .then(|| self.cold().timestamp)
     }
 
     /// Sets the receive timestamp in nanoseconds and its flag.
@@ -286,7 +300,10 @@ impl Mbuf {
 
     /// The segments' data, first to last.
     pub fn segments_data(&self) -> Segments<'_> {
-        Segments { next: Some(self.0), packet: std::marker::PhantomData }
+        Segments {
+            next: Some(self.0),
+            packet: std::marker::PhantomData,
+        }
     }
 
     /// Copies up to `out.len()` bytes of the packet from `offset` on; returns how many there were.
@@ -312,7 +329,9 @@ impl Mbuf {
     pub fn chain(&mut self, tail: Mbuf) -> Result<(), Mbuf> {
         let segments = self.segments().checked_add(tail.segments());
         let length = self.pkt_len().checked_add(tail.pkt_len());
-        let (Some(segments), Some(length)) = (segments, length) else { return Err(tail) };
+        let (Some(segments), Some(length)) = (segments, length) else {
+            return Err(tail);
+        };
         let mut last = self.0;
         // SAFETY: this handle owns every segment of its chain, and a chain ends (`segs` counts it).
         while let Some(next) = unsafe { (*last.as_ptr()).next } {
@@ -336,7 +355,11 @@ impl Mbuf {
         // that is taken here.
         unsafe {
             let parent_tag = (*parent.as_ptr()).tag;
-            let root = if parent_tag & CLONE != 0 { pool::cold_of(parent).parent.unwrap_or(parent) } else { parent };
+            let root = if parent_tag & CLONE != 0 {
+                pool::cold_of(parent).parent.unwrap_or(parent)
+            } else {
+                parent
+            };
             let owners = &pool::cold_of(root).owners;
             if root == parent && parent_tag & SHARED == 0 {
                 // Relaxed: no clone exists yet, so nobody else looks; the clone is handed on by other means.
@@ -386,7 +409,11 @@ impl Mbuf {
         let p = header.as_ptr();
         // SAFETY: the caller's promise.
         unsafe {
-            (&raw mut (*p).shape).write(Shape { data_off: HEADROOM, data_len: len, pkt_len: len as u32 });
+            (&raw mut (*p).shape).write(Shape {
+                data_off: HEADROOM,
+                data_len: len,
+                pkt_len: len as u32,
+            });
             (&raw mut (*p).ol_flags).write(0);
             (&raw mut (*p).tx_offload).write(0);
         }
@@ -429,7 +456,10 @@ impl<'a> Iterator for Segments<'a> {
         self.next = next;
         // SAFETY: as in `Mbuf::data`.
         Some(unsafe {
-            std::slice::from_raw_parts(buf.add(usize::from(shape.data_off)), usize::from(shape.data_len))
+            std::slice::from_raw_parts(
+                buf.add(usize::from(shape.data_off)),
+                usize::from(shape.data_len),
+            )
         })
     }
 }

@@ -69,7 +69,9 @@ pub enum PoolError {
         allowed: &'static str,
     },
     /// There are [`MAX_POOLS`] pools already.
-    #[error("mbuf pool {name}: there are {MAX_POOLS} pools already, the most that a process can have")]
+    #[error(
+        "mbuf pool {name}: there are {MAX_POOLS} pools already, the most that a process can have"
+    )]
     TooMany {
         /// The pool's name.
         name: String,
@@ -80,7 +82,8 @@ pub enum PoolError {
 const MAX_POOLS: usize = 4096;
 
 /// Number -> pool. Written under [`NUMBERS`], read by anyone who owns an mbuf of the pool.
-static REGISTRY: [AtomicPtr<PoolInner>; MAX_POOLS] = [const { AtomicPtr::new(ptr::null_mut()) }; MAX_POOLS];
+static REGISTRY: [AtomicPtr<PoolInner>; MAX_POOLS] =
+    [const { AtomicPtr::new(ptr::null_mut()) }; MAX_POOLS];
 static NUMBERS: Mutex<()> = Mutex::new(());
 
 pub(crate) struct PoolInner {
@@ -129,12 +132,21 @@ impl Pool {
     /// Reserves a pool's memory. Nothing becomes resident until mbufs are asked for.
     pub fn create(config: PoolConfig, pages: &PageSource) -> Result<Self, PoolError> {
         check(&config)?;
-        let memory = |source| PoolError::Memory { name: config.name.clone(), source };
+        let memory = |source| PoolError::Memory {
+            name: config.name.clone(),
+            source,
+        };
         let size = config.size as usize;
         let stride = stride_of(config.data_room);
-        let buffers = pages.reserve(&config.name, size * stride, config.node).map_err(memory)?;
-        let headers = pages.reserve_private(&config.name, size * size_of::<Header>()).map_err(memory)?;
-        let cold = pages.reserve_private(&config.name, size * size_of::<Cold>()).map_err(memory)?;
+        let buffers = pages
+            .reserve(&config.name, size * stride, config.node)
+            .map_err(memory)?;
+        let headers = pages
+            .reserve_private(&config.name, size * size_of::<Header>())
+            .map_err(memory)?;
+        let cold = pages
+            .reserve_private(&config.name, size * size_of::<Cold>())
+            .map_err(memory)?;
         let inner = Box::new(PoolInner {
             free: MpmcRing::new(size),
             stride,
@@ -254,12 +266,23 @@ pub fn for_each_pool(mut f: impl FnMut(&PoolInfo)) {
 }
 
 fn check(config: &PoolConfig) -> Result<(), PoolError> {
-    let range = |what, value, allowed| Err(PoolError::Range { name: config.name.clone(), what, value, allowed });
+    let range = |what, value, allowed| {
+        Err(PoolError::Range {
+            name: config.name.clone(),
+            what,
+            value,
+            allowed,
+        })
+    };
     if config.size == 0 {
         return range("number of mbufs", 0, "at least 1");
     }
     if config.data_room <= HEADROOM {
-        return range("mbuf size", u64::from(config.data_room), "more than the headroom of 128 bytes");
+        return range(
+            "mbuf size",
+            u64::from(config.data_room),
+            "more than the headroom of 128 bytes",
+        );
     }
     if usize::from(config.cache_size) > CACHE_MAX {
         return range("cache size", u64::from(config.cache_size), "0 to 512");
@@ -275,8 +298,13 @@ fn stride_of(data_room: u16) -> usize {
 fn register(mut inner: Box<PoolInner>) -> Result<Pool, PoolError> {
     let _guard = lock(&NUMBERS);
     // Relaxed: NUMBERS orders all writers.
-    let Some(number) = REGISTRY.iter().position(|entry| entry.load(Ordering::Relaxed).is_null()) else {
-        return Err(PoolError::TooMany { name: inner.config.name.clone() });
+    let Some(number) = REGISTRY
+        .iter()
+        .position(|entry| entry.load(Ordering::Relaxed).is_null())
+    else {
+        return Err(PoolError::TooMany {
+            name: inner.config.name.clone(),
+        });
     };
     inner.id = number as u16;
     let pool = NonNull::from(Box::leak(inner));
@@ -291,7 +319,10 @@ fn release(pool: NonNull<PoolInner>) {
     let inner = unsafe { pool.as_ref() };
     let out = inner.config.size as usize - inner.free_count();
     if out != 0 {
-        eprintln!("mpps: mbuf pool {}: {out} mbufs are still in use, its memory is kept", inner.config.name);
+        eprintln!(
+            "mpps: mbuf pool {}: {out} mbufs are still in use, its memory is kept",
+            inner.config.name
+        );
         return;
     }
     let _guard = lock(&NUMBERS);
@@ -365,14 +396,19 @@ impl PoolInner {
     }
 
     fn commit(&self, first: usize, n: usize) -> Result<(), MemoryError> {
-        self.headers.commit(first * size_of::<Header>(), n * size_of::<Header>())?;
+        self.headers
+            .commit(first * size_of::<Header>(), n * size_of::<Header>())?;
         self.buffers.commit(first * self.stride, n * self.stride)
     }
 
     fn fresh(&self, index: usize) -> Header {
         Header {
             buf: self.buffer(index),
-            shape: crate::header::Shape { data_off: HEADROOM, data_len: 0, pkt_len: 0 },
+            shape: crate::header::Shape {
+                data_off: HEADROOM,
+                data_len: 0,
+                pkt_len: 0,
+            },
             ol_flags: 0,
             tx_offload: 0,
             tag: tag_of(self.id),
@@ -418,7 +454,13 @@ fn inner_of(header: NonNull<Header>) -> &'static PoolInner {
 pub(crate) fn cold_ptr(header: NonNull<Header>) -> *mut Cold {
     let pool = inner_of(header);
     // SAFETY: the mapping holds one `Cold` a header; anonymous memory is zero, a valid `Cold`, until written.
-    unsafe { pool.cold.as_ptr().cast::<Cold>().add(pool.index_of(header)).as_ptr() }
+    unsafe {
+        pool.cold
+            .as_ptr()
+            .cast::<Cold>()
+            .add(pool.index_of(header))
+            .as_ptr()
+    }
 }
 
 pub(crate) fn cold_of<'a>(header: NonNull<Header>) -> &'a Cold {

@@ -10,7 +10,13 @@ fn pages() -> PageSource {
 }
 
 fn pool_of(size: u32, data_room: u16, cache_size: u16) -> Pool {
-    let config = PoolConfig { name: "test".to_owned(), size, data_room, cache_size, node: None };
+    let config = PoolConfig {
+        name: "test".to_owned(),
+        size,
+        data_room,
+        cache_size,
+        node: None,
+    };
     Pool::create(config, &pages()).unwrap()
 }
 
@@ -31,7 +37,10 @@ fn a_pool_gives_each_mbuf_once_and_takes_all_back() {
     assert_eq!(all.len(), 100);
     let mut starts: Vec<_> = all.iter().map(|mbuf| mbuf.data().as_ptr().addr()).collect();
     starts.sort_unstable();
-    assert!(starts.windows(2).all(|pair| pair[1] - pair[0] >= 2176), "buffers overlap");
+    assert!(
+        starts.windows(2).all(|pair| pair[1] - pair[0] >= 2176),
+        "buffers overlap"
+    );
     assert_eq!(pool.free_count(), 0);
     drop(all);
     assert_eq!(pool.free_count(), 100);
@@ -59,8 +68,16 @@ fn caches_move_in_bulk_and_return_everything() {
     let mut caches = Caches::new(std::slice::from_ref(&pool));
     let mut burst = Burst::new(512);
     for round in 0..50 {
-        assert_eq!(caches.alloc(pool.id(), 100 + round, 60, &mut burst), 100 + round);
-        assert!(burst.as_slice().iter().all(|mbuf| mbuf.pkt_len() == 60 && mbuf.headroom() == 128));
+        assert_eq!(
+            caches.alloc(pool.id(), 100 + round, 60, &mut burst),
+            100 + round
+        );
+        assert!(
+            burst
+                .as_slice()
+                .iter()
+                .all(|mbuf| mbuf.pkt_len() == 60 && mbuf.headroom() == 128)
+        );
         assert_eq!(caches.free(&mut burst), 60 * (100 + round as u64));
     }
     drop(caches);
@@ -125,12 +142,21 @@ fn chains_count_copy_and_free() {
     let mut head = filled(&pool, b"abc");
     head.chain(filled(&pool, b"")).unwrap();
     head.chain(filled(&pool, b"defg")).unwrap();
-    assert_eq!((head.segments(), head.pkt_len(), head.data_len()), (3, 7, 3));
+    assert_eq!(
+        (head.segments(), head.pkt_len(), head.data_len()),
+        (3, 7, 3)
+    );
     let mut out = [0; 5];
     assert_eq!(head.copy_out(1, &mut out), 5);
     assert_eq!(&out, b"bcdef");
-    assert_eq!(head.segments_data().collect::<Vec<_>>(), [b"abc".as_slice(), b"", b"defg"]);
-    assert!(!head.append(b"x") && !head.resize(2), "a chain's lengths are not those of its head");
+    assert_eq!(
+        head.segments_data().collect::<Vec<_>>(),
+        [b"abc".as_slice(), b"", b"defg"]
+    );
+    assert!(
+        !head.append(b"x") && !head.resize(2),
+        "a chain's lengths are not those of its head"
+    );
     drop(head);
     assert_eq!(pool.free_count(), 100);
 }
@@ -176,12 +202,18 @@ fn a_parent_may_be_freed_before_its_clones() {
     let clone = pool.share(&mut mbuf).unwrap();
     drop(mbuf);
     assert_eq!(pool.free_count(), 6, "the shared data is kept");
-    assert_eq!(clone.segments_data().collect::<Vec<_>>(), [b"head", b"tail"]);
+    assert_eq!(
+        clone.segments_data().collect::<Vec<_>>(),
+        [b"head", b"tail"]
+    );
     assert_eq!((clone.pkt_len(), clone.segments()), (8, 2));
     drop(clone);
     assert_eq!(pool.free_count(), 10);
     let fresh = pool.alloc().unwrap();
-    assert_eq!((fresh.segments(), fresh.buffer_len(), fresh.tailroom()), (1, 2176, 2048));
+    assert_eq!(
+        (fresh.segments(), fresh.buffer_len(), fresh.tailroom()),
+        (1, 2176, 2048)
+    );
 }
 
 #[test]
@@ -191,7 +223,10 @@ fn room_is_checked() {
     assert!(!mbuf.append(&[0; 29]) && mbuf.append(&[8; 28]));
     assert!(mbuf.prepend(129).is_none());
     mbuf.prepend(128).unwrap().fill(9);
-    assert_eq!((mbuf.pkt_len(), mbuf.headroom(), mbuf.tailroom()), (256, 0, 0));
+    assert_eq!(
+        (mbuf.pkt_len(), mbuf.headroom(), mbuf.tailroom()),
+        (256, 0, 0)
+    );
     assert!(!mbuf.trim_front(257) && mbuf.trim_front(129));
     assert_eq!(mbuf.data()[0], 7);
     assert!(!mbuf.resize(128) && mbuf.resize(127));
@@ -201,14 +236,25 @@ fn room_is_checked() {
 fn metadata_is_kept() {
     let pool = pool(4);
     let mut mbuf = pool.alloc().unwrap();
-    mbuf.set_offload(OffloadFlags::TX_VLAN, TxOffload::new(14, 20, 8).with_tso(1400).with_outer(18, 40));
+    mbuf.set_offload(
+        OffloadFlags::TX_VLAN,
+        TxOffload::new(14, 20, 8).with_tso(1400).with_outer(18, 40),
+    );
     mbuf.set_vlan(5, 6);
     mbuf.set_port(3);
     mbuf.set_timestamp(u64::MAX - 1);
     mbuf.set_rss_hash(0xdead_beef);
     mbuf.set_packet_type(0x11);
     let lengths = mbuf.tx_offload();
-    assert_eq!((lengths.l2_len(), lengths.l3_len(), lengths.l4_len(), lengths.tso_size()), (14, 20, 8, 1400));
+    assert_eq!(
+        (
+            lengths.l2_len(),
+            lengths.l3_len(),
+            lengths.l4_len(),
+            lengths.tso_size()
+        ),
+        (14, 20, 8, 1400)
+    );
     assert_eq!((lengths.outer_l2_len(), lengths.outer_l3_len()), (18, 40));
     assert_eq!((mbuf.vlan(), mbuf.vlan_outer(), mbuf.port()), (5, 6, 3));
     assert_eq!(mbuf.timestamp(), Some(u64::MAX - 1));
@@ -231,7 +277,14 @@ fn bursts_keep_order_and_leftovers() {
     assert_eq!((burst.len(), burst.room()), (7, 1));
     let mut other = Burst::new(3);
     assert_eq!(burst.move_to(&mut other), 3);
-    assert_eq!(other.as_slice().iter().map(crate::Mbuf::port).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(
+        other
+            .as_slice()
+            .iter()
+            .map(crate::Mbuf::port)
+            .collect::<Vec<_>>(),
+        [1, 2, 3]
+    );
     assert_eq!(burst.as_slice()[0].port(), 4);
     drop((burst, other));
     assert_eq!(pool.free_count(), 600);
@@ -241,9 +294,18 @@ fn bursts_keep_order_and_leftovers() {
 fn numbers_are_used_again_and_bad_sizes_refused() {
     let first = pool(4).id();
     assert_eq!(pool(4).id(), first);
-    let config = |size, data_room, cache_size| PoolConfig { name: "bad".to_owned(), size, data_room, cache_size, node: None };
+    let config = |size, data_room, cache_size| PoolConfig {
+        name: "bad".to_owned(),
+        size,
+        data_room,
+        cache_size,
+        node: None,
+    };
     for bad in [config(0, 2176, 0), config(4, 128, 0), config(4, 2176, 513)] {
-        assert!(matches!(Pool::create(bad, &pages()), Err(PoolError::Range { .. })));
+        assert!(matches!(
+            Pool::create(bad, &pages()),
+            Err(PoolError::Range { .. })
+        ));
     }
 }
 

@@ -3,10 +3,30 @@
 use super::{ArgKind, ArgSpec, DevArgError, DevArgs};
 
 const SPECS: &[ArgSpec] = &[
-    ArgSpec { key: "size", kind: ArgKind::Number(1, 65535), repeats: false, help: "bytes" },
-    ArgSpec { key: "copy", kind: ArgKind::Flag, repeats: false, help: "copy" },
-    ArgSpec { key: "mode", kind: ArgKind::Choice(&["a", "b"]), repeats: false, help: "mode" },
-    ArgSpec { key: "iface", kind: ArgKind::Text, repeats: true, help: "interface" },
+    ArgSpec {
+        key: "size",
+        kind: ArgKind::Number(1, 65535),
+        repeats: false,
+        help: "bytes",
+    },
+    ArgSpec {
+        key: "copy",
+        kind: ArgKind::Flag,
+        repeats: false,
+        help: "copy",
+    },
+    ArgSpec {
+        key: "mode",
+        kind: ArgKind::Choice(&["a", "b"]),
+        repeats: false,
+        help: "mode",
+    },
+    ArgSpec {
+        key: "iface",
+        kind: ArgKind::Text,
+        repeats: true,
+        help: "interface",
+    },
 ];
 
 fn parse(text: &str) -> DevArgs {
@@ -27,7 +47,8 @@ fn repeated_keys_keep_their_order() {
 
 #[test]
 fn brackets_and_parentheses_hold_commas() {
-    let args = parse("net_vhost0,dmas=[txq0@0000:00:04.0;rxq,0],dev(net_ring0,a=1), conn_port=8086");
+    let args =
+        parse("net_vhost0,dmas=[txq0@0000:00:04.0;rxq,0],dev(net_ring0,a=1), conn_port=8086");
     let words: Vec<_> = args.iter().collect();
     assert_eq!(
         words,
@@ -42,11 +63,23 @@ fn brackets_and_parentheses_hold_commas() {
 #[test]
 fn lonely_brackets_are_pointed_at() {
     for text in ["a,b=[1", "a,b=1]", "a,b=(1]", "a)"] {
-        assert!(matches!(text.parse::<DevArgs>(), Err(DevArgError::Bracket { .. })), "{text}");
+        assert!(
+            matches!(text.parse::<DevArgs>(), Err(DevArgError::Bracket { .. })),
+            "{text}"
+        );
     }
-    assert!(matches!("".parse::<DevArgs>(), Err(DevArgError::NoName { .. })));
-    assert!(matches!(",size=1".parse::<DevArgs>(), Err(DevArgError::NoName { .. })));
-    assert!(matches!("a,=1".parse::<DevArgs>(), Err(DevArgError::NoKey { .. })));
+    assert!(matches!(
+        "".parse::<DevArgs>(),
+        Err(DevArgError::NoName { .. })
+    ));
+    assert!(matches!(
+        ",size=1".parse::<DevArgs>(),
+        Err(DevArgError::NoName { .. })
+    ));
+    assert!(matches!(
+        "a,=1".parse::<DevArgs>(),
+        Err(DevArgError::NoKey { .. })
+    ));
 }
 
 #[test]
@@ -56,7 +89,12 @@ fn values_are_held_against_the_table() {
     assert_eq!(checked.number("size"), Some(64));
     assert!(checked.flag("copy"));
     assert_eq!(checked.text("mode"), Some("b"));
-    assert!(!parse("n,copy=0").check("net_x", SPECS).unwrap().flag("copy"));
+    assert!(
+        !parse("n,copy=0")
+            .check("net_x", SPECS)
+            .unwrap()
+            .flag("copy")
+    );
 }
 
 #[test]
@@ -69,10 +107,22 @@ fn refusals_name_key_value_and_what_is_allowed() {
         refusal("net_x0,sise=1"),
         "device net_x0: unknown argument \"sise\"; net_x takes size, copy, mode, iface"
     );
-    assert_eq!(refusal("net_x0,mode=c"), "device net_x0: mode=c is not valid, mode must be one of a, b");
-    assert_eq!(refusal("net_x0,iface"), "device net_x0: iface= is not valid, iface must be given a value");
-    assert_eq!(refusal("net_x0,size=1,size=2"), "device net_x0: size is given 2 times, once is allowed");
-    assert_eq!(refusal("net_x0,copy=2"), "device net_x0: copy=2 is not valid, copy must be 0 or 1");
+    assert_eq!(
+        refusal("net_x0,mode=c"),
+        "device net_x0: mode=c is not valid, mode must be one of a, b"
+    );
+    assert_eq!(
+        refusal("net_x0,iface"),
+        "device net_x0: iface= is not valid, iface must be given a value"
+    );
+    assert_eq!(
+        refusal("net_x0,size=1,size=2"),
+        "device net_x0: size is given 2 times, once is allowed"
+    );
+    assert_eq!(
+        refusal("net_x0,copy=2"),
+        "device net_x0: copy=2 is not valid, copy must be 0 or 1"
+    );
 }
 
 proptest::proptest! {

@@ -1,0 +1,186 @@
+//! The threads and their loop.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+use mpps_cpu::{Clock, CpuSet, pin_current_thread};
+use mpps_dev::{Lcore, LcoreId};
+use mpps_engines::{Engine, StreamIo};
+use mpps_mbuf::Pool;
+use mpps_ring::Counter;
+
+use crate::position;
+
+/// Turns between two looks at the clock, at most.
+const TURNS: u32 = 1024;
+
+/// A stream: an engine and what it works on.
+pub struct Stream {
+    /// What happens to the packets.
+    pub engine: Box<dyn Engine>,
+    /// The queues, the burst, the counters.
+    pub io: StreamIo,
+    /// Whether it is visited at all: false while one of its queues is stopped.
+    pub enabled: bool,
+}
+
+/// What one lcore spends its time on; written by its worker, read by anyone.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub struct LcoreUsage {
+    /// Clock ticks in all.
+    pub total: Counter,
+    /// Clock ticks of visits that had something to do.
+    pub busy: Counter,
+}
+
+/// The streams of one lcore.
+pub struct Lot {
+    /// The lcore.
+    pub lcore: LcoreId,
+    /// The CPUs that it may run on; empty for wherever the program may run.
+    pub cpus: CpuSet,
+    /// Visited in this order, turn by turn.
+    pub streams: Vec<Stream>,
+    /// Where its time goes, while cycles are recorded.
+    pub usage: Option<Arc<LcoreUsage>>,
+}
+
+/// Why workers can't be launched.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// The system gives no more threads.
+    #[error("lcore {lcore}: can't start its thread: {source}")]
+    Thread {
+        /// The lcore.
+        lcore: LcoreId,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+struct Worker {
+    thread: JoinHandle<Vec<Stream>>,
+}
+
+/// Running workers. Stopped by [`Workers::stop`]; dropping it stops them too.
+pub struct Workers {
+    stop: Arc<AtomicBool>,
+    workers: Vec<Worker>,
+}
+
+impl Workers {
+    /// Starts a thread for each lot. `stop` is the flag that the streams' retries look at as well. On an error the threads
+    /// that were started are stopped again, and the streams are dropped.
+    pub fn launch(
+        lots: Vec<Lot>,
+        pools: &[Pool],
+        clock: Clock,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, LaunchError> {
+        // Relaxed: spawning a thread orders it.
+        stop.store(false, Ordering::Relaxed);
+        let mut workers = Self {
+            stop: stop.clone(),
+            workers: Vec::new(),
+        };
+        for lot in lots {
+            let (lcore, stop, pools) = (lot.lcore, stop.clone(), pools.to_vec());
+            let thread = std::thread::Builder::new()
+                .name(format!("mpps-worker{lcore}"))
+                .spawn(move || run(lot, &pools, clock, &stop))
+                .map_err(|source| LaunchError::Thread { lcore, source })?;
+            workers.workers.push(Worker { thread });
+        }
+        Ok(workers)
+    }
+
+    /// Tells all workers to stop, waits for them and returns their streams, lot by lot.
+    pub fn stop(mut self) -> Vec<Vec<Stream>> {
+        self.join()
+    }
+
+    fn join(&mut self) -> Vec<Vec<Stream>> {
+        // Relaxed: joining the threads orders what they did before what follows.
+        self.stop.store(true, Ordering::Relaxed);
+        let workers = std::mem::take(&mut self.workers);
+        // A worker that panicked has ended the process already, or in a test returns nothing.
+        workers
+            .into_iter()
+            .map(|worker| worker.thread.join().unwrap_or_default())
+            .collect()
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        self.join();
+    }
+}
+
+fn run(mut lot: Lot, pools: &[Pool], clock: Clock, stop: &AtomicBool) -> Vec<Stream> {
+    if !lot.cpus.is_empty()
+        && let Err(error) = pin_current_thread(&lot.cpus)
+    {
+        eprintln!(
+            "mpps: lcore {}: can't run on CPUs {}: {error}; it runs where the system puts it",
+            lot.lcore, lot.cpus
+        );
+    }
+    // What was queued for the caches comes back when `lcore` is dropped, before the streams are handed back.
+    let mut lcore = Lcore::new(lot.lcore, pools, clock);
+    let streams = &mut lot.streams[..];
+    // Relaxed: the flag alone matters, see `Workers::join`.
+    match &lot.usage {
+        None => {
+            while !stop.load(Ordering::Relaxed) {
+                turn(streams, &mut lcore);
+            }
+        }
+        Some(usage) => recorded(streams, &mut lcore, usage, stop),
+    }
+    position::leave();
+    lot.streams
+}
+
+/// One visit to every stream.
+#[inline(always)]
+fn turn(streams: &mut [Stream], lcore: &mut Lcore) {
+    for stream in streams {
+        if stream.enabled {
+            position::enter(stream.io.rx_at.0, stream.io.rx_at.1);
+            stream.engine.step(lcore, &mut stream.io);
+        }
+    }
+}
+
+/// The loop with cycles recorded: the clock is read around every visit.
+fn recorded(streams: &mut [Stream], lcore: &mut Lcore, usage: &LcoreUsage, stop: &AtomicBool) {
+    let mut mark = lcore.clock().ticks();
+    let mut turns = 0;
+    // Relaxed: see `run`.
+    while !stop.load(Ordering::Relaxed) {
+        for stream in &mut *streams {
+            if !stream.enabled {
+                continue;
+            }
+            position::enter(stream.io.rx_at.0, stream.io.rx_at.1);
+            let start = lcore.clock().ticks();
+            if stream.engine.step(lcore, &mut stream.io) {
+                let spent = lcore.clock().ticks().wrapping_sub(start);
+                stream.io.stats.busy_cycles.add(spent);
+                usage.busy.add(spent);
+            }
+        }
+        turns += 1;
+        if turns == TURNS {
+            turns = 0;
+            let now = lcore.clock().ticks();
+            usage.total.add(now.wrapping_sub(mark));
+            mark = now;
+        }
+    }
+    usage.total.add(lcore.clock().ticks().wrapping_sub(mark));
+}
