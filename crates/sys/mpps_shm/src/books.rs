@@ -89,21 +89,7 @@ impl Books {
 
     /// Says whether `claim` is within all limits.
     pub(crate) fn check(&self, name: &str, claim: Claim) -> Result<(), MemoryError> {
-        match self
-            .page()
-            .accounts
-            .iter()
-            .find(|account| account.covers(claim) && !account.has(claim.need))
-        {
-            None => Ok(()),
-            Some(account) => Err(MemoryError::Budget {
-                name: name.to_owned(),
-                need: claim.need,
-                allowed: account.allowed,
-                used: account.used,
-                option: account.option.clone(),
-            }),
-        }
+        self.page().check(name, claim)
     }
 
     /// Enters `claim`, if it is within all limits.
@@ -112,9 +98,9 @@ impl Books {
         name: &str,
         claim: Claim,
     ) -> Result<Ticket, MemoryError> {
-        self.check(name, claim)?;
-        for account in self
-            .page()
+        let mut page = self.page();
+        page.check(name, claim)?;
+        for account in page
             .accounts
             .iter_mut()
             .filter(|account| account.covers(claim))
@@ -167,6 +153,22 @@ impl Books {
             ..entry.report.clone()
         };
         self.page().live.iter().map(report).collect()
+    }
+}
+
+impl Page {
+    fn check(&self, name: &str, claim: Claim) -> Result<(), MemoryError> {
+        let short = |account: &&Account| account.covers(claim) && !account.has(claim.need);
+        let Some(account) = self.accounts.iter().find(short) else {
+            return Ok(());
+        };
+        Err(MemoryError::Budget {
+            name: name.to_owned(),
+            need: claim.need,
+            allowed: account.allowed,
+            used: account.used,
+            option: account.option.clone(),
+        })
     }
 }
 

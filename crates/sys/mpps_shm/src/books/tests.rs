@@ -106,3 +106,23 @@ fn notices_are_told_once() {
     assert_eq!(books.take_notices(), ["a"]);
     assert!(books.take_notices().is_empty());
 }
+
+#[test]
+fn threads_together_stay_within_a_budget() {
+    let books = Arc::new(Books::new(vec![account("-m", Scope::All, 10)], Vec::new()));
+    let barrier = std::sync::Barrier::new(8);
+    let tickets: Vec<_> = std::thread::scope(|scope| {
+        let ask = || {
+            barrier.wait();
+            books.charge("x", claim(3, None))
+        };
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(ask)).collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect()
+    });
+    assert_eq!(tickets.iter().filter(|ticket| ticket.is_ok()).count(), 3);
+    drop(tickets);
+    assert_eq!(books.left(claim(0, None)), Some(10));
+}
