@@ -307,7 +307,8 @@ impl fmt::Display for LcoreRow<'_> {
             "lcore {id}, socket {socket}, role {role}, cpuset {cpuset}"
         )?;
         if let Some([busy, total]) = self.cycles.filter(|[_, total]| *total > 0) {
-            let hundredths = u128::from(busy) * 10_000 / u128::from(total);
+            let hundredths =
+                (u128::from(busy) * 10_000 + u128::from(total) / 2) / u128::from(total);
             write!(
                 f,
                 ", busy cycles {busy}/{total} (ratio {}.{:02}%)",

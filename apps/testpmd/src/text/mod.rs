@@ -37,6 +37,7 @@ mod link;
 mod nic_stats;
 mod offloads;
 mod port_info;
+mod port_summary;
 mod ptype;
 mod queue_info;
 mod refusals;
@@ -72,9 +73,10 @@ pub use offloads::{
     TX_OFFLOADS, offload_bit,
 };
 pub use port_info::{
-    DescriptorLimits, ErrorHandling, PortInfo, PortSummary, PrivateInfo, RxSplit, SegmentLimits,
-    SwitchInfo, VlanOffload,
+    DescriptorLimits, ErrorHandling, PortInfo, PrivateInfo, RxSplit, SegmentLimits, SwitchInfo,
+    VlanOffload,
 };
+pub use port_summary::PortSummary;
 pub use ptype::{LAYER_LENGTHS, SwPtype, sw_ptype};
 pub use queue_info::{
     BurstMode, MacList, McastList, PtypeRow, QueueInfoFailure, QueueState, RxQueueInfo, TxQueueInfo,

@@ -1,9 +1,12 @@
 //! Packet types found by software: what the verbose dump calls `sw ptype`, with the length of each layer.
 //!
-//! A pure function of a frame's first segment; the dump calls it once a packet, the data path never. It follows what DPDK's
-//! `rte_net_get_ptype` names for plain, tagged and fragmented IPv4, IPv6, TCP, UDP and SCTP, and for IP in IP, GRE and VXLAN tunnels.
-//! Not reproduced: DPDK takes an ICMP message for an inner IPv4 header (protocol number 1 is also a VXLAN-GPE type) and says
-//! `INNER_L4_FRAG` of echo requests, depending on their sequence number.
+//! A pure function of a frame's first segment; the dump calls it once a packet, the data path never. It names what DPDK's
+//! `rte_net_get_ptype` names for plain, tagged and fragmented IPv4, IPv6, TCP, UDP and SCTP, and for IP in IP, GRE, VXLAN and
+//! Geneve tunnels (not for GTP and VXLAN-GPE). Its oddities are kept, because dumps are compared:
+//!
+//! - IP protocols 1, 2 and 3 (ICMP, IGMP, GGP) are also the numbers of VXLAN-GPE's next protocols, and their messages are read
+//!   as inner IPv4, IPv6 and Ethernet headers: an echo request may appear as `INNER_L4_FRAG`, depending on its sequence number.
+//! - `inner_l2_len` counts the tunnel's own headers too.
 
 use std::fmt;
 
@@ -58,6 +61,7 @@ pub fn sw_ptype(frame: &[u8]) -> SwPtype {
     let mut walk = Walk {
         frame,
         at: 0,
+        tunnel: 0,
         found: SwPtype::default(),
     };
     // What is missing ends the walk; the layers found so far stand.
@@ -75,6 +79,8 @@ enum Next {
 struct Walk<'a> {
     frame: &'a [u8],
     at: usize,
+    /// Bytes between the outer IP header and what the tunnel carries.
+    tunnel: usize,
     found: SwPtype,
 }
 
@@ -91,7 +97,13 @@ const PROTO_UDP: u8 = 17;
 const PROTO_IPV6: u8 = 41;
 const PROTO_GRE: u8 = 47;
 const PROTO_SCTP: u8 = 132;
+/// UDP ports.
 const VXLAN_PORT: u16 = 4789;
+const GENEVE_PORT: u16 = 6081;
+/// VXLAN-GPE's next protocols, which collide with ICMP, IGMP and GGP.
+const GPE_IPV4: u8 = 1;
+const GPE_IPV6: u8 = 2;
+const GPE_ETHER: u8 = 3;
 
 impl Walk<'_> {
     fn outer(&mut self) -> Option<()> {
@@ -109,7 +121,7 @@ impl Walk<'_> {
 
     fn inner(&mut self, next: Next) -> Option<()> {
         let next = match next {
-            Next::Ether(TEB) => self.ethernet(
+            Next::Ether(TEB) | Next::Protocol(GPE_ETHER) => self.ethernet(
                 INNER,
                 [
                     "INNER_L2_ETHER",
@@ -143,29 +155,33 @@ impl Walk<'_> {
         ))
     }
 
-    /// Notes a layer and steps over it.
-    fn layer(&mut self, which: usize, name: &'static str, length: usize) {
+    fn note(&mut self, which: usize, name: &'static str, length: usize) {
         self.found.layers[which] = Some((name, u16::try_from(length).unwrap_or(u16::MAX)));
+    }
+
+    /// Notes a tunnel's header and steps over it; `before` are bytes already stepped over that belong to the tunnel.
+    fn carrier(&mut self, name: &'static str, before: usize, length: usize) {
+        self.note(TUNNEL, name, length);
         self.at += length;
+        self.tunnel = before + length;
     }
 
     fn ethernet(&mut self, which: usize, [plain, vlan, qinq]: [&'static str; 3]) -> Option<Next> {
         let (start, mut name) = (self.at, plain);
         let mut ether_type = self.word(12)?;
-        self.layer(which, name, 14);
+        self.at += 14;
+        self.note(which, name, self.at - start + self.tunnel);
         while matches!(ether_type, VLAN | QINQ) {
-            // Of several tags the outermost 0x88a8 decides.
+            // One 0x88a8 among several tags decides. (26.11 names a single VLAN tag QINQ too, by a slip; 22.11 didn't.)
             name = if ether_type == QINQ || name == qinq {
                 qinq
             } else {
                 vlan
             };
-            self.found.layers[which] =
-                Some((name, u16::try_from(self.at - start).unwrap_or(u16::MAX)));
+            self.note(which, name, self.at - start + self.tunnel);
             ether_type = self.word(2)?;
             self.at += 4;
-            self.found.layers[which] =
-                Some((name, u16::try_from(self.at - start).unwrap_or(u16::MAX)));
+            self.note(which, name, self.at - start + self.tunnel);
         }
         Some(Next::Ether(ether_type))
     }
@@ -178,12 +194,12 @@ impl Walk<'_> {
         frag: &'static str,
     ) -> Option<Next> {
         let (fragment, protocol) = match next {
-            Next::Ether(IPV4) | Next::Protocol(PROTO_IPIP) => self.ipv4(which, names)?,
-            Next::Ether(IPV6) | Next::Protocol(PROTO_IPV6) => self.ipv6(which, names)?,
+            Next::Ether(IPV4) | Next::Protocol(PROTO_IPIP | GPE_IPV4) => self.ipv4(which, names)?,
+            Next::Ether(IPV6) | Next::Protocol(PROTO_IPV6 | GPE_IPV6) => self.ipv6(which, names)?,
             _ => return None,
         };
         if fragment {
-            self.layer(which + 1, frag, 0);
+            self.note(which + 1, frag, 0);
             return None;
         }
         Some(Next::Protocol(protocol))
@@ -198,10 +214,13 @@ impl Walk<'_> {
         let (first, fragment, protocol) =
             (self.byte(0)?, self.word(6)? & 0x3FFF != 0, self.byte(9)?);
         let length = usize::from(first & 15) * 4;
-        if first >> 4 != 4 || length < 20 {
-            return None;
+        // Only a first byte that can be right is named; the walk goes on in any case.
+        match first {
+            0x45 => self.note(which, plain, length),
+            0x46..=0x4F => self.note(which, options, length),
+            _ => {}
         }
-        self.layer(which, if length == 20 { plain } else { options }, length);
+        self.at += length;
         Some((fragment, protocol))
     }
 
@@ -223,7 +242,8 @@ impl Walk<'_> {
             next = self.byte(length)?;
             length += step;
         }
-        self.layer(which, if length == 40 { plain } else { extended }, length);
+        self.note(which, if length == 40 { plain } else { extended }, length);
+        self.at += length;
         Some((fragment, next))
     }
 
@@ -248,35 +268,51 @@ impl Walk<'_> {
 
     fn tunnel(&mut self, next: Next) -> Option<Next> {
         match next {
-            Next::Protocol(PROTO_IPIP | PROTO_IPV6) => {
-                self.layer(TUNNEL, "TUNNEL_IP", 0);
-                Some(next)
-            }
-            Next::Protocol(PROTO_GRE) => self.gre(),
-            Next::Protocol(PROTO_UDP) if self.word(2)? == VXLAN_PORT => {
-                self.at += 8;
-                self.byte(7)?;
-                self.layer(TUNNEL, "TUNNEL_VXLAN", 8);
-                Some(Next::Ether(TEB))
-            }
-            _ => None,
+            Next::Protocol(PROTO_IPIP | PROTO_IPV6) => self.carrier("TUNNEL_IP", 0, 0),
+            Next::Protocol(PROTO_GRE) => return self.gre(),
+            Next::Protocol(PROTO_UDP) => return self.over_udp(),
+            _ => {}
         }
+        Some(next)
     }
 
     fn gre(&mut self) -> Option<Next> {
         let (flags, protocol) = (self.word(0)?, self.word(2)?);
-        // Checksum, key and sequence number: four bytes each, when present.
+        // Checksum, key and sequence number: four bytes each, when present. Bit 1 was routing, which nobody parses.
         let extra = [0x8000, 0x2000, 0x1000]
             .iter()
             .filter(|flag| flags & *flag != 0)
             .count();
+        if flags & 0x4000 != 0 {
+            return None;
+        }
         let name = if protocol == TEB {
             "TUNNEL_NVGRE"
         } else {
             "TUNNEL_GRE"
         };
-        self.layer(TUNNEL, name, 4 + 4 * extra);
+        self.carrier(name, 0, 4 + 4 * extra);
         Some(Next::Ether(protocol))
+    }
+
+    fn over_udp(&mut self) -> Option<Next> {
+        const UDP: usize = 8;
+        let port = self.word(2)?;
+        self.byte(UDP - 1)?;
+        self.at += UDP;
+        match port {
+            VXLAN_PORT => {
+                self.carrier("TUNNEL_VXLAN", UDP, 8);
+                Some(Next::Ether(TEB))
+            }
+            GENEVE_PORT => {
+                self.byte(7)?;
+                let (options, protocol) = (usize::from(self.byte(0)? & 0x3F), self.word(2)?);
+                self.carrier("TUNNEL_GENEVE", UDP, 8 + 4 * options);
+                Some(Next::Ether(if protocol == 0 { IPV4 } else { protocol }))
+            }
+            _ => None,
+        }
     }
 }
 
