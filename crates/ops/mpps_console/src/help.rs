@@ -41,6 +41,12 @@ impl<A> Table<A> {
         Ok(found)
     }
 
+    /// A row as a user reads it, `show port (info|stats) (all|<port>)`: for the book and man page.
+    #[must_use]
+    pub fn usage(&self, row: usize, choices: &dyn Choices) -> String {
+        usage(self.grammar(), &self.grammar().rows[row], choices)
+    }
+
     fn write_overview(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "\nThe commands by section:\n")?;
         for section in self.sections() {
