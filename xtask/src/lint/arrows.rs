@@ -5,6 +5,9 @@ use std::path::Path;
 
 use super::{Finding, Tree};
 
+/// Programs that measure a tier from outside, and lie beside it: they put together what the apps do.
+const HARNESSES: &[&str] = &["mpps_icount"];
+
 /// Where a crate stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tier {
@@ -22,6 +25,9 @@ enum Tier {
 
 impl Tier {
     fn of(folder: &Path) -> Option<Self> {
+        if HARNESSES.iter().any(|name| folder.ends_with(name)) {
+            return Some(Self::Outside);
+        }
         let mut parts = folder.iter().map(|part| part.to_str().unwrap_or_default());
         match (parts.next()?, parts.next()) {
             ("crates", Some("sys")) => Some(Self::Sys),
@@ -149,6 +155,7 @@ mod tests {
             ("apps/testpmd", "crates/drivers/mpps_drivers"),
             ("apps/mpps", "lab"),
             ("fuzz", "crates/drivers/mpps_pmd_pcap"),
+            ("crates/run/mpps_icount", "crates/drivers/mpps_pmd_null"),
         ] {
             assert_eq!(verdict(from, to, false), None, "{from} -> {to}");
         }
@@ -175,6 +182,7 @@ mod tests {
                 "crates/drivers/mpps_pmd_ring",
             ),
             ("apps/testpmd", "tests/e2e"),
+            ("crates/run/mpps_worker", "crates/run/mpps_icount"),
             ("apps/testpmd", "elsewhere/x"),
         ] {
             assert!(verdict(from, to, false).is_some(), "{from} -> {to}");

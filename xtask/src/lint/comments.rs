@@ -50,18 +50,12 @@ fn has_unsafe(line: &Line) -> bool {
     })
 }
 
-/// Whether a comment that satisfies `good` stands on the line, or ends within reach above it. A block of comment lines is
-/// one comment.
+/// Whether a comment that satisfies `good` stands on the line, in its statement, or ends within reach above it. A block of
+/// comment lines is one comment.
 fn explained(source: &Source, at: usize, good: impl Fn(&str) -> bool) -> bool {
     let good_line =
         |line: usize| !source.lines[line].comment.is_empty() && good(&source.lines[line].comment);
-    if good_line(at) {
-        return true;
-    }
-    let Some(mut line) = (at.saturating_sub(REACH)..at)
-        .rev()
-        .find(|&line| !source.lines[line].comment.is_empty())
-    else {
+    let Some(mut line) = nearest_comment(source, at) else {
         return false;
     };
     loop {
@@ -73,6 +67,24 @@ fn explained(source: &Source, at: usize, good: impl Fn(&str) -> bool) -> bool {
         }
         line -= 1;
     }
+}
+
+/// The closest line at or above `at` with a comment. Lines of the same statement and attributes don't use up the reach.
+fn nearest_comment(source: &Source, at: usize) -> Option<usize> {
+    let (mut reach, mut inside) = (REACH, true);
+    for line in (0..=at).rev() {
+        if !source.lines[line].comment.is_empty() {
+            return Some(line);
+        }
+        let code = source.lines[line].code.trim();
+        if line < at && (code.is_empty() || code.ends_with([';', '{', '}'])) {
+            inside = false;
+        }
+        if !inside && !code.starts_with("#[") {
+            reach = reach.checked_sub(1).filter(|&left| left > 0)?;
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -101,6 +113,18 @@ mod tests {
         assert_eq!(
             verdict("// Far away.\na();\nb();\nc();\nfence(SeqCst);\n"),
             1
+        );
+    }
+
+    #[test]
+    fn a_statement_over_several_lines_is_one() {
+        let long = "// Partner of the load above.\nmatch a.compare_exchange(\n    b,\n    c,\n    AcqRel,\n    Acquire,\n) {\n";
+        assert_eq!(verdict(long), 0);
+        assert_eq!(
+            verdict(
+                "/// Perhaps a little old.\n#[inline]\n#[must_use]\nfn get() {\n    x.load(Relaxed)\n}\n"
+            ),
+            0
         );
     }
 
