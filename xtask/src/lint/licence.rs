@@ -1,4 +1,5 @@
-//! Unsafe is a licence: the crates that hold one are listed here, all others forbid it at every root.
+//! Unsafe is a licence: the crates that hold one are listed here, all others forbid it at the root of each library and
+//! program. Tests and examples may leave that out as long as they have none.
 
 use std::path::PathBuf;
 
@@ -15,6 +16,8 @@ const LICENSED: &[&str] = &[
     "mpps_kernels",
     "mpps_virtq",
 ];
+/// Kinds of targets that are part of the product, as cargo calls them.
+const SHIPPED: &[&str] = &["lib", "bin", "proc-macro", "cdylib", "staticlib"];
 const FORBID: &str = "#![forbid(unsafe_code)]";
 
 pub(super) fn run(tree: &Tree) -> Result<Vec<Finding>, String> {
@@ -30,7 +33,13 @@ pub(super) fn run(tree: &Tree) -> Result<Vec<Finding>, String> {
                 .unwrap_or(&target.source)
                 .to_owned();
             match tree.sources.iter().find(|source| source.path == path) {
-                Some(source) => findings.extend(judge(source)),
+                Some(source) => findings.extend(judge(
+                    source,
+                    target
+                        .kind
+                        .iter()
+                        .any(|kind| SHIPPED.contains(&kind.as_str())),
+                )),
                 None => findings.push(Finding::new(
                     path.display().to_string(),
                     "this root is not among git's files",
@@ -41,14 +50,20 @@ pub(super) fn run(tree: &Tree) -> Result<Vec<Finding>, String> {
     Ok(findings)
 }
 
-fn judge(source: &Source) -> Option<Finding> {
+fn judge(source: &Source, shipped: bool) -> Option<Finding> {
+    let word = |code: &str| {
+        code.split(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .any(|word| word == "unsafe")
+    };
     let forbids = source
         .lines
         .iter()
         .any(|line| line.code.replace(' ', "").contains(FORBID));
-    (!forbids).then(|| {
+    let fine = forbids || (!shipped && !source.lines.iter().any(|line| word(&line.code)));
+    let place = source.path.display().to_string();
+    (!fine).then(|| {
         Finding::new(
-            source.path.display().to_string(),
+            place,
             format!("the crate has no licence, so it needs {FORBID}"),
         )
     })
@@ -58,19 +73,21 @@ fn judge(source: &Source) -> Option<Finding> {
 mod tests {
     use super::*;
 
-    fn verdict(text: &str) -> Option<Finding> {
-        judge(&Source::parse("src/lib.rs".into(), text))
+    fn verdict(text: &str, shipped: bool) -> Option<Finding> {
+        judge(&Source::parse("src/lib.rs".into(), text), shipped)
     }
 
     #[test]
     fn a_root_that_forbids_is_fine() {
-        assert_eq!(verdict("//! Doc.\n#![forbid(unsafe_code)]\n"), None);
+        assert_eq!(verdict("//! Doc.\n#![forbid(unsafe_code)]\n", true), None);
+        assert_eq!(verdict("//! A test of unsafe things.\n", false), None);
     }
 
     #[test]
     fn a_root_that_only_says_so_is_found() {
-        assert!(verdict("//! Doc.\n").is_some());
-        assert!(verdict("// #![forbid(unsafe_code)]\n").is_some());
-        assert!(verdict("#![deny(unsafe_code)]\n").is_some());
+        assert!(verdict("//! Doc.\n", true).is_some());
+        assert!(verdict("// #![forbid(unsafe_code)]\n", true).is_some());
+        assert!(verdict("#![deny(unsafe_code)]\n", true).is_some());
+        assert!(verdict("fn a() { unsafe { b() } }\n", false).is_some());
     }
 }
