@@ -143,10 +143,41 @@ pub const fn update_u32(checksum: u16, old: u32, new: u32) -> u16 {
     update(half, old as u16, new as u16)
 }
 
-// 32-bit words in 64-bit lanes can't overflow below 2^32 words, and the compiler turns the lanes into vectors.
+/// The checksum of an IPv4 header without options, taking its own checksum field as 0.
+///
+/// Nothing is written before it is read, so the header may come straight from a store.
+#[inline]
+pub(crate) fn plain_ipv4(header: &[u8; 20]) -> u16 {
+    let word = |at: usize| {
+        u64::from(u32::from_ne_bytes([
+            header[at],
+            header[at + 1],
+            header[at + 2],
+            header[at + 3],
+        ]))
+    };
+    let ttl_protocol = u64::from(u16::from_ne_bytes([header[8], header[9]]));
+    Sum {
+        words: word(0) + word(4) + ttl_protocol + word(12) + word(16),
+        odd: false,
+    }
+    .checksum()
+}
+
 #[inline]
 fn sum_words(bytes: &[u8]) -> u64 {
     let (blocks, rest) = bytes.as_chunks::<32>();
+    if blocks.is_empty() {
+        sum_short(rest)
+    } else {
+        sum_blocks(blocks) + sum_short(rest)
+    }
+}
+
+// 32-bit words in 64-bit lanes can't overflow below 2^32 words, and the compiler turns the lanes into vectors: only as
+// long as they are folded one by one at the end (a plain sum of the lanes made it 9 times slower).
+#[inline]
+fn sum_blocks(blocks: &[[u8; 32]]) -> u64 {
     let mut lanes = [0u64; 8];
     for block in blocks {
         let (words, _) = block.as_chunks::<4>();
@@ -154,17 +185,22 @@ fn sum_words(bytes: &[u8]) -> u64 {
             *lane += u64::from(u32::from_ne_bytes(*word));
         }
     }
-    let (words, rest) = rest.as_chunks::<4>();
-    let mut sum = lanes
+    lanes
         .iter()
-        .fold(0u64, |sum, lane| sum + u64::from(fold(*lane)));
-    for word in words {
-        sum += u64::from(u32::from_ne_bytes(*word));
-    }
+        .fold(0u64, |sum, lane| sum + u64::from(fold(*lane)))
+}
+
+#[inline]
+fn sum_short(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks::<4>();
+    let sum = words
+        .iter()
+        .map(|word| u64::from(u32::from_ne_bytes(*word)))
+        .sum::<u64>();
     sum + match *rest {
         [a] => u64::from(u16::from_ne_bytes([a, 0])),
         [a, b] => u64::from(u16::from_ne_bytes([a, b])),
-        [a, b, c] => u64::from(u16::from_ne_bytes([a, b])) + u64::from(u16::from_ne_bytes([c, 0])),
+        [a, b, c] => u64::from(u32::from_ne_bytes([a, b, c, 0])),
         _ => 0,
     }
 }

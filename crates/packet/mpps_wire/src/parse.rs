@@ -179,9 +179,15 @@ impl Layers {
 #[inline]
 pub fn parse(bytes: &[u8], tunnels: Option<&TunnelPorts>) -> Layers {
     match plain(bytes) {
-        Some(layers) if tunnels.is_none() || layers.l4_proto == protocol::TCP => layers,
+        Some(layers) if tunnels.is_none_or(|ports| !may_be_tunnel(bytes, &layers, ports)) => layers,
         _ => parse_any(bytes, tunnels),
     }
+}
+
+#[inline]
+fn may_be_tunnel(bytes: &[u8], layers: &Layers, ports: &TunnelPorts) -> bool {
+    layers.l4_proto == protocol::UDP
+        && Udp::at(bytes, layers.l4_offset()).is_some_and(|udp| ports.has(udp.dst_port.get()))
 }
 
 // The common packet: no tags, IPv4 without options, not a fragment, UDP or TCP.

@@ -100,10 +100,21 @@ impl Toeplitz {
     /// Hash of `input`; equal to [`toeplitz`] of the same bytes.
     #[inline]
     pub fn hash(&self, input: &FlowInput) -> u32 {
+        match &input.bytes {
+            Bytes::V4(bytes) => self.hash_array(bytes),
+            Bytes::V4Ports(bytes) => self.hash_array(bytes),
+            Bytes::V6(bytes) => self.hash_array(bytes),
+            Bytes::V6Ports(bytes) => self.hash_array(bytes),
+        }
+    }
+
+    // Of known length, so that the loop is unrolled.
+    #[inline]
+    fn hash_array<const N: usize>(&self, bytes: &[u8; N]) -> u32 {
         let (pairs, _) = self.tables.as_chunks::<2>();
         pairs
             .iter()
-            .zip(input.as_bytes())
+            .zip(bytes)
             .fold(0, |hash, ([high, low], byte)| {
                 hash ^ high[usize::from(byte >> 4)] ^ low[usize::from(byte & 15)]
             })
@@ -132,45 +143,63 @@ pub enum Symmetry {
 /// order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlowInput {
-    bytes: [u8; MAX_INPUT],
-    len: u8,
+    bytes: Bytes,
     symmetry: Symmetry,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bytes {
+    V4([u8; 8]),
+    V4Ports([u8; 12]),
+    V6([u8; 32]),
+    V6Ports([u8; 36]),
 }
 
 impl FlowInput {
     /// IPv4 addresses in wire order.
     #[inline]
     pub fn v4(src: [u8; 4], dst: [u8; 4], symmetry: Symmetry) -> FlowInput {
+        let (src, dst) = symmetry.apply(src, dst);
         FlowInput {
-            bytes: [0; MAX_INPUT],
-            len: 0,
+            bytes: Bytes::V4(joined(&src, &dst)),
             symmetry,
         }
-        .with_pair(src, dst)
     }
 
     /// IPv6 addresses in wire order.
     #[inline]
     pub fn v6(src: [u8; 16], dst: [u8; 16], symmetry: Symmetry) -> FlowInput {
+        let (src, dst) = symmetry.apply(src, dst);
         FlowInput {
-            bytes: [0; MAX_INPUT],
-            len: 0,
+            bytes: Bytes::V6(joined(&src, &dst)),
             symmetry,
         }
-        .with_pair(src, dst)
     }
 
-    /// The same with ports behind the addresses, in host order; once only.
+    /// The same with ports behind the addresses, in host order; those that were there before are replaced.
     #[inline]
     #[must_use]
     pub fn with_ports(self, src: u16, dst: u16) -> FlowInput {
-        self.with_pair(src.to_be_bytes(), dst.to_be_bytes())
+        let (src, dst) = self.symmetry.apply(src.to_be_bytes(), dst.to_be_bytes());
+        let ports = joined::<2, 4>(&src, &dst);
+        let bytes = match self.bytes {
+            Bytes::V4(addresses) => Bytes::V4Ports(joined(&addresses, &ports)),
+            Bytes::V6(addresses) => Bytes::V6Ports(joined(&addresses, &ports)),
+            Bytes::V4Ports([addresses @ .., _, _, _, _]) => {
+                Bytes::V4Ports(joined(&addresses, &ports))
+            }
+            Bytes::V6Ports([addresses @ .., _, _, _, _]) => {
+                Bytes::V6Ports(joined(&addresses, &ports))
+            }
+        };
+        FlowInput { bytes, ..self }
     }
 
     /// What a packet's (inner) headers give; `None` unless it is IPv4 or IPv6.
     ///
     /// With `ports`, those of TCP, UDP and SCTP are taken too, except from fragments: all parts of a packet must have
     /// one hash, and only the first one knows the ports.
+    #[inline]
     pub fn of_packet(
         bytes: &[u8],
         layers: &Layers,
@@ -201,31 +230,36 @@ impl FlowInput {
     /// The bytes to hash: 8, 12, 32 or 36.
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
-        self.bytes.get(..usize::from(self.len)).unwrap_or_default()
+        match &self.bytes {
+            Bytes::V4(bytes) => bytes,
+            Bytes::V4Ports(bytes) => bytes,
+            Bytes::V6(bytes) => bytes,
+            Bytes::V6Ports(bytes) => bytes,
+        }
     }
+}
 
+impl Symmetry {
     #[inline]
-    fn with_pair<const N: usize>(mut self, src: [u8; N], dst: [u8; N]) -> FlowInput {
-        let (first, second) = match self.symmetry {
-            Symmetry::None => (src, dst),
+    fn apply<const N: usize>(self, src: [u8; N], dst: [u8; N]) -> ([u8; N], [u8; N]) {
+        match self {
             Symmetry::Sort if src > dst => (dst, src),
-            Symmetry::Sort => (src, dst),
+            Symmetry::None | Symmetry::Sort => (src, dst),
             Symmetry::Xor => {
-                let mut both = src;
-                both.iter_mut()
-                    .zip(dst)
-                    .for_each(|(byte, other)| *byte ^= other);
+                let both = core::array::from_fn(|at| src[at] ^ dst[at]);
                 (both, both)
             }
-        };
-        let at = usize::from(self.len);
-        if let Some(space) = self.bytes.get_mut(at..at + 2 * N) {
-            space[..N].copy_from_slice(&first);
-            space[N..].copy_from_slice(&second);
-            self.len += 2 * N as u8;
         }
-        self
     }
+}
+
+#[inline]
+fn joined<const N: usize, const M: usize>(first: &[u8], second: &[u8; N]) -> [u8; M] {
+    let mut bytes = [0; M];
+    let (front, back) = bytes.split_at_mut(M - N);
+    front.copy_from_slice(first);
+    back.copy_from_slice(second);
+    bytes
 }
 
 #[cfg(test)]

@@ -86,6 +86,12 @@ impl TunnelPorts {
         geneve: 6081,
         gtp_u: 2152,
     };
+
+    /// A tunnel follows a UDP header with this destination port.
+    #[inline]
+    pub fn has(&self, port: u16) -> bool {
+        [self.vxlan, self.vxlan_gpe, self.geneve, self.gtp_u].contains(&port)
+    }
 }
 
 impl Default for TunnelPorts {

@@ -219,8 +219,9 @@ fn check(bytes: &[u8]) {
         assert!(ports.is_some() || layers.tunnel.is_none());
     }
     // The short cut for common packets is no other answer.
-    if let Some(layers) = plain(bytes) {
-        assert_eq!(layers, parse_any(bytes, None));
+    if plain(bytes).is_some() {
+        assert_eq!(parse(bytes, None), parse_any(bytes, None));
+        assert_eq!(parse(bytes, PORTS), parse_any(bytes, PORTS));
     }
 }
 

@@ -157,9 +157,15 @@ fn symmetric_inputs() {
     assert_eq!(sorted.as_bytes(), [9, 0, 0, 2, 10, 0, 0, 1, 0, 7, 0, 8]);
     let xored = FlowInput::v4(a, b, Symmetry::Xor).with_ports(7, 8);
     assert_eq!(xored.as_bytes(), [3, 0, 0, 3, 3, 0, 0, 3, 0, 15, 0, 15]);
-    // A second pair of ports has no place behind IPv6.
-    let full = FlowInput::v6([1; 16], [2; 16], Symmetry::None).with_ports(1, 2);
-    assert_eq!(full.with_ports(3, 4), full);
+    for input in [
+        FlowInput::v6([1; 16], [2; 16], Symmetry::None),
+        FlowInput::v4([1; 4], [2; 4], Symmetry::None),
+    ] {
+        assert_eq!(
+            input.with_ports(1, 2).with_ports(3, 4),
+            input.with_ports(3, 4)
+        );
+    }
 }
 
 proptest! {
