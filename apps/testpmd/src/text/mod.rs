@@ -17,6 +17,7 @@
 //! | port info | `Hash key size in bytes:` also for null ports | the driver gave no size, so no line |
 //! | port info | `Rx split:` with `Max segments:` after the LRO line | no such lines |
 //! | port info | ends with `Device private info:` and the dump or `  none` | ends with `Device error handling mode:` |
+//! | link lines | end with the connector, `None` for ours | no connector |
 //! | cycles line | `busy cycles=` | `total cycles=` (same measurement) |
 //! | xstats | `state: E` and a tab in front when asked | no such switch |
 //! | dumps | `dump mempool` and so on | `dump_mempool`; a ring printed `ct= ch= pt= ph=`, now `cons.` and `prod.` lines |
@@ -26,6 +27,7 @@
 //! and 18.11 had no bps. Ours alone: `Rx path:` and `Tx path:` as the last lines of port info, when the port names a path.
 
 mod bursts;
+mod device_info;
 mod dump;
 mod flow;
 mod fwd_config;
@@ -50,6 +52,7 @@ mod xstats;
 mod contract_tests;
 
 pub use bursts::{BurstLine, BurstSpread, CyclesLine, Direction};
+pub use device_info::{DeviceInfo, DevicePort};
 pub use dump::{
     DevargsDump, LcoreRow, MempoolDump, MemzoneRow, PhysmemRow, RingDump, RingEnd, SyncType,
 };
@@ -82,7 +85,7 @@ pub use queue_info::{
     BurstMode, MacList, McastList, PtypeRow, QueueInfoFailure, QueueState, RxQueueInfo, TxQueueInfo,
 };
 pub use refusals::{Notice, Refusal};
-pub use replies::{CsumShow, Reply, RssChanged, ValidPorts};
+pub use replies::{CsumShow, GroShow, GsoShow, Reply, RssChanged, ValidPorts};
 pub use rxtx_config::{PortRxTx, QueueConf, RxTxConfig, Thresholds};
 pub use verbose::{
     BurstHead, Destination, PacketDump, RX_NO_OFFLOAD, TX_NO_OFFLOAD, VlanTags, dump_destination,

@@ -58,6 +58,12 @@ pub enum Refusal {
     /// `port detach` of an open port; it goes on nevertheless.
     #[error("Port was not closed")]
     DetachOpen,
+    /// `port attach`: what could not be attached.
+    #[error("testpmd: Failed to attach port {0}")]
+    Attach(String),
+    /// `port attach` without a name.
+    #[error("Invalid parameters are specified")]
+    AttachNothing,
     /// A port's tx queues can't be set up.
     #[error("Fail to configure port {0} tx queues")]
     TxQueues(u16),
@@ -185,6 +191,8 @@ pub enum Notice<'a> {
     NoDevices,
     /// An odd port list with paired topology, when the first layout is made; once in a process's life.
     OddPorts,
+    /// `csum` asks for an offload that the port lacks: `IP`, `UDP`, `TCP`, `SCTP`, `outer IP` or `outer UDP`; port.
+    HwChecksum(&'a str, u16),
     /// A port does not know its node, and `--port-numa-config` does not say it either.
     NumaByHand,
 }
@@ -197,6 +205,9 @@ impl fmt::Display for Notice<'_> {
             }
             Notice::PoolOps(ops) => write!(f, "testpmd: preferred mempool ops selected: {ops}"),
             Notice::NoDevices => f.write_str("testpmd: No probed ethernet devices"),
+            Notice::HwChecksum(what, port) => {
+                write!(f, "Warning: hardware {what} checksum enabled but not supported by port {port}")
+            }
             Notice::OddPorts => f.write_str(
                 "\nWarning! port-topology=paired and odd forward ports number, the last port will pair with itself.\n",
             ),

@@ -43,6 +43,8 @@ pub enum Reply<'a> {
     DescriptorStatus(&'a str),
     /// `show port {p} gro` when off.
     GroOff(u16),
+    /// `show port {p} gso` when off.
+    GsoOff(u16),
     /// `load {file}` came to the file's end.
     Loaded(&'a str),
 }
@@ -81,6 +83,7 @@ impl fmt::Display for Reply<'_> {
             }
             Reply::DescriptorStatus(status) => write!(f, "Desc status = {status}"),
             Reply::GroOff(port) => write!(f, "Port {port} doesn't enable GRO."),
+            Reply::GsoOff(port) => write!(f, "GSO is not enabled on Port {port}"),
             Reply::Loaded(file) => write!(f, "Finished reading CLI commands from {file}"),
         }
     }
@@ -162,6 +165,43 @@ impl fmt::Display for CsumShow {
                 if hw { "hw" } else { "sw" }
             )
         })
+    }
+}
+
+/// `show port {p} gro` when on; ends with its newline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GroShow {
+    /// Most packets that are merged.
+    pub packets: u32,
+    /// `set gro flush`.
+    pub flush_cycles: u32,
+}
+
+impl fmt::Display for GroShow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "GRO type: TCP/IPv4\nMax number of packets to perform GRO: {}",
+            self.packets
+        )?;
+        writeln!(f, "Flushing cycles: {}", self.flush_cycles)
+    }
+}
+
+/// `show port {p} gso` when on; ends with its newline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GsoShow {
+    /// `set gso segsz`, in bytes.
+    pub segment: u16,
+}
+
+impl fmt::Display for GsoShow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "Max GSO'd packet size: {}B", self.segment)?;
+        writeln!(
+            f,
+            "Supported GSO types: TCP/IPv4, UDP/IPv4, VxLAN with inner TCP/IPv4 packet, GRE with inner TCP/IPv4 packet"
+        )
     }
 }
 

@@ -81,6 +81,23 @@ fn rss_changed() {
 }
 
 #[test]
+fn offloads_by_software() {
+    let want = "GRO type: TCP/IPv4\nMax number of packets to perform GRO: 32\nFlushing cycles: 1\n";
+    assert_eq!(
+        GroShow {
+            packets: 32,
+            flush_cycles: 1
+        }
+        .to_string(),
+        want
+    );
+    let want = "Max GSO'd packet size: 1400B\nSupported GSO types: TCP/IPv4, UDP/IPv4, VxLAN with inner TCP/IPv4 packet, \
+                GRE with inner TCP/IPv4 packet\n";
+    assert_eq!(GsoShow { segment: 1400 }.to_string(), want);
+    assert_eq!(Reply::GsoOff(0).to_string(), "GSO is not enabled on Port 0");
+}
+
+#[test]
 fn checksums() {
     let show = CsumShow {
         parse_tunnel: false,
