@@ -22,6 +22,7 @@
 //! | xstats | `state: E` and a tab in front when asked | no such switch |
 //! | dumps | `dump mempool` and so on | `dump_mempool`; a ring printed `ct= ch= pt= ph=`, now `cons.` and `prod.` lines |
 //! | verbose dump | one write a packet, the header with the first | one write a burst; the bytes are the same |
+//! | verbose dump | `Destination UDP port=` also outside tunnels; tunnels over UDP are named | neither |
 //!
 //! Still older: up to 20.08 a port's `TX-dropped` left out the device's oerrors, link lines read `Port{p} Link Up. speed ...`
 //! and 18.11 had no bps. Ours alone: `Rx path:` and `Tx path:` as the last lines of port info, when the port names a path.

@@ -230,21 +230,34 @@ impl Walk<'_> {
         [.., plain, extended]: [&'static str; 4],
     ) -> Option<(bool, u8)> {
         self.byte(39)?;
-        let (mut next, mut length, mut fragment) = (self.byte(6)?, 40, false);
-        // Hop by hop, routing, fragment, destination options: at most five, so a crafted chain can't hold us up.
+        let first = self.byte(6)?;
+        if !matches!(first, 0 | 43 | 44 | 50 | 51 | 60) {
+            self.note(which, plain, 40);
+            self.at += 40;
+            return Some((false, first));
+        }
+        // A chain that leads nowhere keeps the fixed header's length.
+        self.note(which, extended, 40);
+        let (next, length, fragment) = self.extensions(first)?;
+        self.note(which, extended, length);
+        self.at += length;
+        Some((fragment, next))
+    }
+
+    /// What follows the extension headers, the length with them, and whether this is a fragment. ESP and AH end the chain.
+    fn extensions(&self, first: u8) -> Option<(u8, usize, bool)> {
+        let (mut next, mut length) = (first, 40);
+        // At most five, so that a crafted chain can't hold us up.
         for _ in 0..5 {
             let step = match next {
                 0 | 43 | 60 => (usize::from(self.byte(length + 1)?) + 1) * 8,
-                44 => 8,
-                _ => break,
+                44 => return Some((self.word(length).and(self.byte(length))?, length + 8, true)),
+                other => return Some((other, length, false)),
             };
-            fragment |= next == 44;
             next = self.byte(length)?;
             length += step;
         }
-        self.note(which, if length == 40 { plain } else { extended }, length);
-        self.at += length;
-        Some((fragment, next))
+        None
     }
 
     /// Notes the fourth layer without stepping over it.

@@ -88,6 +88,27 @@ fn options_and_extensions() {
 }
 
 #[test]
+fn extension_chains_that_lead_nowhere() {
+    // ESP is named an extension, and ends the walk.
+    assert_eq!(
+        seen(&frame(0x86DD, &[&ipv6(50), &[0; 20]])),
+        want("L2_ETHER L3_IPV6_EXT ", &[14, 40])
+    );
+    let again = [0, 0, 0, 0, 0, 0, 0, 0];
+    let bytes = frame(0x86DD, &[&ipv6(0), &again.repeat(6), &tcp(5)]);
+    assert_eq!(
+        seen(&bytes),
+        want("L2_ETHER L3_IPV6_EXT ", &[14, 40]),
+        "more than five"
+    );
+    assert_eq!(
+        seen(&frame(0x86DD, &[&ipv6(43)])),
+        want("L2_ETHER L3_IPV6_EXT ", &[14, 40]),
+        "cut off"
+    );
+}
+
+#[test]
 fn fragments() {
     for fragment in [0x2000, 0x0001] {
         let bytes = frame(0x0800, &[&ipv4(17, fragment), &[0; 8]]);
