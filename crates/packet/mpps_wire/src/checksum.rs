@@ -127,6 +127,7 @@ pub fn checksum(bytes: &[u8]) -> u16 {
 
 /// A checksum field after a 16-bit field that it covers went from `old` to `new` (RFC 1624, equation 3).
 ///
+/// Where everything that is covered becomes 0 this gives 0 and summing anew 0xffff: the difference alone can't tell.
 /// For UDP the caller leaves a field of 0 alone and sends a result of 0 as 0xffff.
 #[inline]
 pub const fn update(checksum: u16, old: u16, new: u16) -> u16 {

@@ -9,6 +9,46 @@
 //!   free to be written afterwards.
 //! - **Sums** ([`checksum`], [`Crc32c`], [`Toeplitz`]): values carried over as many segments as there are.
 //!
+//! An engine that rewrites a packet and its checksums, whose payload may lie in further segments:
+//!
+//! ```
+//! use mpps_wire::{Ethernet, Header, Ipv4, Udp, ethertype, parse, protocol};
+//!
+//! fn rewrite(head: &mut [u8], rest: &[&[u8]]) -> Option<()> {
+//!     let layers = parse(head, None);
+//!     Ethernet::at_mut(head, 0)?.swap_addresses();
+//!     if !layers.is_ipv4() || layers.l4_proto != protocol::UDP || layers.l4_len == 0 || layers.is_fragment() {
+//!         return None;
+//!     }
+//!     Ipv4::fill_checksum(head, layers.l3_offset());
+//!
+//!     let packet_len = head.len() + rest.iter().map(|segment| segment.len()).sum::<usize>();
+//!     let l4_total = layers.l4_total(head, packet_len)?;
+//!     let udp = Udp::at_mut(head, layers.l4_offset())?;
+//!     udp.swap_ports();
+//!     udp.checksum.set(0);
+//!     let mut sum = layers.pseudo(head, l4_total)?;
+//!     // Padding behind the IP packet isn't summed.
+//!     let mut left = l4_total;
+//!     for segment in [&head[layers.l4_offset()..]].iter().chain(rest) {
+//!         let part = &segment[..left.min(segment.len())];
+//!         sum = sum.plus(part);
+//!         left -= part.len();
+//!     }
+//!     Udp::at_mut(head, layers.l4_offset())?.checksum.set(sum.udp_checksum());
+//!     Some(())
+//! }
+//!
+//! let mut head = [0u8; 42];
+//! *Ethernet::at_mut(&mut head, 0).unwrap() = Ethernet::new([2; 6].into(), [4; 6].into(), ethertype::IPV4);
+//! *Ipv4::at_mut(&mut head, 14).unwrap() = Ipv4::new([10, 0, 0, 1].into(), [10, 0, 0, 2].into(), protocol::UDP, 12);
+//! Udp::at_mut(&mut head, 34).unwrap().length.set(12);
+//! assert_eq!(rewrite(&mut head, &[b"odd", b"!padding"]), Some(()));
+//! assert!(Ipv4::checksum_is_good(&head, 14));
+//! let layers = parse(&head, None);
+//! assert_eq!(layers.pseudo(&head, 12).unwrap().plus(&head[34..]).plus(b"odd!").checksum(), 0);
+//! ```
+//!
 //! No input makes a function here panic or loop without bound: what is cut off or malformed isn't there.
 #![forbid(unsafe_code)]
 

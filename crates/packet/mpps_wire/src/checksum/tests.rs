@@ -74,11 +74,11 @@ proptest! {
     }
 
     #[test]
-    fn update_equals_summing_anew(mut bytes in proptest::collection::vec(any::<u8>(), 8..64), at in 0usize..4, new: u32) {
+    fn update_equals_summing_anew(mut bytes in proptest::collection::vec(any::<u8>(), 8..64), pair in 0usize..2, new: u32) {
+        let at = pair * 2;
         // A covered field is never all zero with its checksum in RFC 1624's reading, so keep one byte set.
         bytes[7] |= 1;
         let old = u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        prop_assume!(at % 2 == 0);
         let before = checksum(&bytes);
         bytes[at..at + 4].copy_from_slice(&new.to_be_bytes());
         prop_assert_eq!(update_u32(before, old, new), checksum(&bytes));

@@ -3,76 +3,77 @@ use crate::{TunnelPorts, frames};
 use proptest::prelude::*;
 
 /// What DPDK 22.11 prints behind `sw ptype: ` for these very frames.
+const DPDK_PRINTS: &[(&[u8], &str)] = &[
+    (
+        frames::UDP,
+        "L2_ETHER L3_IPV4 L4_UDP  - l2_len=14 - l3_len=20 - l4_len=8",
+    ),
+    (
+        frames::TCP,
+        "L2_ETHER L3_IPV4 L4_TCP  - l2_len=14 - l3_len=20 - l4_len=32",
+    ),
+    (
+        frames::TCP_OPTIONS,
+        "L2_ETHER L3_IPV4_EXT L4_TCP  - l2_len=14 - l3_len=24 - l4_len=20",
+    ),
+    (
+        frames::SCTP,
+        "L2_ETHER L3_IPV4 L4_SCTP  - l2_len=14 - l3_len=20 - l4_len=12",
+    ),
+    (frames::PING, "L2_ETHER L3_IPV4  - l2_len=14 - l3_len=20"),
+    (frames::PING6, "L2_ETHER L3_IPV6  - l2_len=14 - l3_len=40"),
+    (frames::ARP, "L2_ETHER  - l2_len=14"),
+    (frames::MPLS, "L2_ETHER  - l2_len=14"),
+    (
+        frames::VLAN,
+        "L2_ETHER_VLAN L3_IPV4 L4_UDP  - l2_len=18 - l3_len=20 - l4_len=8",
+    ),
+    (
+        frames::QINQ,
+        "L2_ETHER_QINQ L3_IPV6 L4_UDP  - l2_len=22 - l3_len=40 - l4_len=8",
+    ),
+    (
+        frames::TCP6_EXTENSIONS,
+        "L2_ETHER L3_IPV6_EXT L4_TCP  - l2_len=14 - l3_len=56 - l4_len=20",
+    ),
+    (
+        frames::FIRST_FRAGMENT,
+        "L2_ETHER L3_IPV4 L4_FRAG  - l2_len=14 - l3_len=20 - l4_len=0",
+    ),
+    (
+        frames::LATER_FRAGMENT,
+        "L2_ETHER L3_IPV4 L4_FRAG  - l2_len=14 - l3_len=20 - l4_len=0",
+    ),
+    (
+        frames::LATER_FRAGMENT6,
+        "L2_ETHER L3_IPV6_EXT L4_FRAG  - l2_len=14 - l3_len=48 - l4_len=0",
+    ),
+    (
+        frames::VXLAN,
+        "L2_ETHER L3_IPV4 L4_UDP  - l2_len=14 - l3_len=20 - l4_len=8",
+    ),
+    (
+        frames::GRE,
+        "L2_ETHER L3_IPV4 TUNNEL_GRE INNER_L3_IPV4 INNER_L4_UDP  - l2_len=14 - l3_len=20 - tunnel_len=12 - inner_l3_len=20 - inner_l4_len=8",
+    ),
+    (
+        frames::NVGRE,
+        "L2_ETHER L3_IPV4 TUNNEL_NVGRE INNER_L2_ETHER INNER_L3_IPV4 INNER_L4_UDP  - l2_len=14 - l3_len=20 - tunnel_len=8 - inner_l2_len=14 - inner_l3_len=20 - inner_l4_len=8",
+    ),
+    (
+        frames::IPIP,
+        "L2_ETHER L3_IPV4 TUNNEL_IP INNER_L3_IPV4 INNER_L4_UDP  - l2_len=14 - l3_len=20 - tunnel_len=0 - inner_l3_len=20 - inner_l4_len=8",
+    ),
+    (
+        frames::SIX_IN_FOUR,
+        "L2_ETHER L3_IPV4 TUNNEL_IP INNER_L3_IPV6 INNER_L4_UDP  - l2_len=14 - l3_len=20 - tunnel_len=0 - inner_l3_len=40 - inner_l4_len=8",
+    ),
+];
+
 #[test]
 fn prints_what_dpdk_prints() {
-    let table = [
-        (
-            frames::UDP,
-            "L2_ETHER L3_IPV4 L4_UDP  - l2_len=14 - l3_len=20 - l4_len=8",
-        ),
-        (
-            frames::TCP,
-            "L2_ETHER L3_IPV4 L4_TCP  - l2_len=14 - l3_len=20 - l4_len=32",
-        ),
-        (
-            frames::TCP_OPTIONS,
-            "L2_ETHER L3_IPV4_EXT L4_TCP  - l2_len=14 - l3_len=24 - l4_len=20",
-        ),
-        (
-            frames::SCTP,
-            "L2_ETHER L3_IPV4 L4_SCTP  - l2_len=14 - l3_len=20 - l4_len=12",
-        ),
-        (frames::PING, "L2_ETHER L3_IPV4  - l2_len=14 - l3_len=20"),
-        (frames::PING6, "L2_ETHER L3_IPV6  - l2_len=14 - l3_len=40"),
-        (frames::ARP, "L2_ETHER  - l2_len=14"),
-        (frames::MPLS, "L2_ETHER  - l2_len=14"),
-        (
-            frames::VLAN,
-            "L2_ETHER_VLAN L3_IPV4 L4_UDP  - l2_len=18 - l3_len=20 - l4_len=8",
-        ),
-        (
-            frames::QINQ,
-            "L2_ETHER_QINQ L3_IPV6 L4_UDP  - l2_len=22 - l3_len=40 - l4_len=8",
-        ),
-        (
-            frames::TCP6_EXTENSIONS,
-            "L2_ETHER L3_IPV6_EXT L4_TCP  - l2_len=14 - l3_len=56 - l4_len=20",
-        ),
-        (
-            frames::FIRST_FRAGMENT,
-            "L2_ETHER L3_IPV4 L4_FRAG  - l2_len=14 - l3_len=20 - l4_len=0",
-        ),
-        (
-            frames::LATER_FRAGMENT,
-            "L2_ETHER L3_IPV4 L4_FRAG  - l2_len=14 - l3_len=20 - l4_len=0",
-        ),
-        (
-            frames::LATER_FRAGMENT6,
-            "L2_ETHER L3_IPV6_EXT L4_FRAG  - l2_len=14 - l3_len=48 - l4_len=0",
-        ),
-        (
-            frames::VXLAN,
-            "L2_ETHER L3_IPV4 L4_UDP  - l2_len=14 - l3_len=20 - l4_len=8",
-        ),
-        (
-            frames::GRE,
-            "L2_ETHER L3_IPV4 TUNNEL_GRE INNER_L3_IPV4 INNER_L4_UDP  - l2_len=14 - l3_len=20 - tunnel_len=12 - inner_l3_len=20 - inner_l4_len=8",
-        ),
-        (
-            frames::NVGRE,
-            "L2_ETHER L3_IPV4 TUNNEL_NVGRE INNER_L2_ETHER INNER_L3_IPV4 INNER_L4_UDP  - l2_len=14 - l3_len=20 - tunnel_len=8 - inner_l2_len=14 - inner_l3_len=20 - inner_l4_len=8",
-        ),
-        (
-            frames::IPIP,
-            "L2_ETHER L3_IPV4 TUNNEL_IP INNER_L3_IPV4 INNER_L4_UDP  - l2_len=14 - l3_len=20 - tunnel_len=0 - inner_l3_len=20 - inner_l4_len=8",
-        ),
-        (
-            frames::SIX_IN_FOUR,
-            "L2_ETHER L3_IPV4 TUNNEL_IP INNER_L3_IPV6 INNER_L4_UDP  - l2_len=14 - l3_len=20 - tunnel_len=0 - inner_l3_len=40 - inner_l4_len=8",
-        ),
-    ];
-    for (frame, text) in table {
-        assert_eq!(classify(frame, None).to_string(), text);
+    for (frame, text) in DPDK_PRINTS {
+        assert_eq!(classify(frame, None).to_string(), *text);
     }
 }
 
