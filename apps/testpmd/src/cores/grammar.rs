@@ -25,11 +25,19 @@ pub fn read_mask(text: &str) -> Result<Numbers, CoreError> {
     if digits.is_empty() {
         return Err(wrong("the mask is empty", right));
     }
+    if let Some(c) = digits.chars().find(|c| !c.is_ascii_hexdigit()) {
+        return Err(wrong(
+            format!("`{}` is not a hex digit", c.escape_debug()),
+            right,
+        ));
+    }
     let mut numbers = Numbers::new();
-    for (nibble, c) in digits.chars().rev().enumerate() {
-        let bits = c
-            .to_digit(16)
-            .ok_or_else(|| wrong(format!("`{}` is not a hex digit", c.escape_debug()), right))?;
+    for (nibble, bits) in digits
+        .chars()
+        .rev()
+        .map(|c| c.to_digit(16).unwrap_or(0))
+        .enumerate()
+    {
         for bit in (0..4).filter(|bit| bits >> bit & 1 == 1) {
             let number = u32::try_from(nibble * 4)
                 .unwrap_or(u32::MAX)

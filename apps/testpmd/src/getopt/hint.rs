@@ -65,7 +65,11 @@ pub(super) fn unknown_long(table: &Table, word: &str, name: &str) -> ArgError {
             belongs,
         };
     }
+    let begins = table
+        .long_names()
+        .find(|n| name.len() > 2 && n.starts_with(name));
     let hint = match nearest(name, table.long_names()) {
+        _ if begins.is_some() => format!("; `--{}` can't be shortened", begins.unwrap_or_default()),
         Some(near) => format!("; did you mean `--{near}`?"),
         None => match nearest(name, table.foreign_names()) {
             Some(near) => {
@@ -75,13 +79,21 @@ pub(super) fn unknown_long(table: &Table, word: &str, name: &str) -> ArgError {
                 };
                 format!("; did you mean `--{near}`, {side} `--`?")
             }
-            None => "; --help lists them".to_owned(),
+            None => lists(table),
         },
     };
     ArgError::Unknown {
         part: table.part(),
         word: quoted(&option),
         hint,
+    }
+}
+
+/// Where all options are listed.
+fn lists(table: &Table) -> String {
+    match table.part() {
+        Part::Eal => "; `--help` lists what there is".to_owned(),
+        Part::App => "; `-- --help` lists what there is".to_owned(),
     }
 }
 
@@ -105,8 +117,8 @@ pub(super) fn unknown_short(table: &Table, word: &str, letter: char) -> ArgError
         Some(name) if word.chars().count() > 4 => {
             format!(" in {}; did you mean `--{name}`?", quoted(word))
         }
-        _ if word.chars().count() > 2 => format!(" in {}; --help lists them", quoted(word)),
-        _ => "; --help lists them".to_owned(),
+        _ if word.chars().count() > 2 => format!(" in {}{}", quoted(word), lists(table)),
+        _ => lists(table),
     };
     ArgError::Unknown {
         part: table.part(),

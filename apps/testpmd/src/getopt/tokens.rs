@@ -105,10 +105,15 @@ impl Table {
     }
 
     fn ambiguous(&self, name: &str, found: &[usize]) -> ArgError {
-        let names: Vec<String> = found.iter().map(|i| quoted(&self.own[*i].name())).collect();
+        let few = found.iter().take(6);
+        let mut names: Vec<String> = few.map(|i| quoted(&self.own[*i].name())).collect();
+        if found.len() > names.len() {
+            names.push(format!("{} more", found.len() - names.len()));
+        }
+        let last = names.pop().unwrap_or_default();
         ArgError::Ambiguous {
             word: quoted(&format!("--{name}")),
-            candidates: names.join(", "),
+            candidates: format!("{} or {last}", names.join(", ")),
         }
     }
 }
