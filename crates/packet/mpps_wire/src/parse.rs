@@ -285,7 +285,8 @@ fn transport(bytes: &[u8], layers: &mut Layers) {
     layers.l4_len = len.unwrap_or(0) as u8;
 }
 
-// The packet behind a tunnel header; `None` if it carries Ethernet and that is cut off.
+// The packet behind a tunnel header; `None` if that isn't IP of the version announced, or an Ethernet header that is cut
+// off: then the outer packet is all there is.
 fn inside(bytes: &[u8], outer: &Layers, found: Found) -> Option<Layers> {
     let tunnel = Tunnel {
         kind: found.kind,
@@ -303,10 +304,14 @@ fn inside(bytes: &[u8], outer: &Layers, found: Found) -> Option<Layers> {
         tunnel: Some(tunnel),
         ..Layers::default()
     };
+    let at = outer.l4_offset() + found.len;
     match found.inner {
-        Inner::Network(kind) => inner.ethertype = kind,
+        Inner::Network(kind) => {
+            Inner::by_version(bytes, at).filter(|inner| *inner == found.inner)?;
+            inner.ethertype = kind;
+        }
         Inner::Ethernet => {
-            let link = walk_ethernet(bytes, outer.l4_offset() + found.len)?;
+            let link = walk_ethernet(bytes, at)?;
             inner.l2_len += link.len;
             inner.ethertype = link.ethertype;
             inner.vlan = link.vlan;

@@ -127,6 +127,26 @@ fn only_known_ports_and_whole_packets_are_tunnels() {
     );
 }
 
+#[test]
+fn what_carries_no_ip_is_no_tunnel() {
+    let mut frame = frames::GRE.to_vec();
+    frame[36..38].copy_from_slice(&[0x88, 0x47]);
+    assert_eq!(parse(&frame, PORTS), parse(&frame, None), "MPLS in GRE");
+    let mut frame = frames::IPIP.to_vec();
+    frame[34] = 0x65;
+    assert_eq!(
+        parse(&frame, PORTS),
+        parse(&frame, None),
+        "version 6 where 4 was announced"
+    );
+    let cut = parse(&frames::IPIP[..40], PORTS);
+    assert_eq!(
+        (cut.tunnel.is_some(), cut.l3_len),
+        (true, 0),
+        "cut off, but IPv4"
+    );
+}
+
 /// The frames' own checksums, inner and outer, come out right over what `parse` found.
 #[test]
 fn checksums_of_all_frames() {
