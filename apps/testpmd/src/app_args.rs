@@ -20,6 +20,8 @@ mod traffic_table;
 mod types;
 
 #[cfg(test)]
+mod table_tests;
+#[cfg(test)]
 mod tests;
 
 pub use data_types::{

@@ -10,6 +10,23 @@ const BUILT_IN: &str = "drivers are built in, no library is loaded";
 /// There is no PCI port kind.
 const NO_PCI_PORTS: &str = "there are no PCI ports here, so no device is bound to VFIO or UIO";
 
+/// Buses that a device string may name in front.
+const BUSES: [&str; 11] = [
+    "pci",
+    "vdev",
+    "auxiliary",
+    "vmbus",
+    "platform",
+    "cdx",
+    "uacce",
+    "ifpga",
+    "fslmc",
+    "dpaa",
+    "dpaa_bus",
+];
+/// How the names of virtual devices begin.
+const VDEVS: [&str; 4] = ["net_", "eth_", "virtio_user", "crypto_"];
+
 pub(super) const ROWS: &[Opt<EalArgs>] = &[
     opt(
         value(
@@ -121,18 +138,16 @@ fn block(args: &mut EalArgs, given: &Given<'_>) -> Result<(), ArgError> {
     Ok(())
 }
 
-/// `[bus:]name[,key=value...]`, where a name without a bus has to be a PCI address or a virtual device.
+/// `[bus:]name[,key=value...]`; a name without a bus has to be a PCI address or a virtual device.
 fn device(given: &Given<'_>) -> Result<String, ArgError> {
     let text = given.non_empty("a device such as 0000:3b:00.0")?;
     let name = text.split(',').next().unwrap_or_default();
-    let vdev = ["net_", "eth_", "virtio_user", "crypto_", "vdev:"];
-    let has_bus = name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && name.split_once([':', '=']).is_some_and(|(bus, rest)| {
-            bus.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-                && !rest.is_empty()
-                && !is_hex(bus)
-        });
-    if is_pci(name) || has_bus || vdev.iter().any(|v| name.starts_with(v)) {
+    let has_bus = BUSES.iter().any(|bus| {
+        let rest = name.strip_prefix(bus).and_then(|r| r.strip_prefix(':'));
+        rest.is_some_and(|r| !r.is_empty())
+    });
+    let vdev = VDEVS.iter().any(|v| name.starts_with(v));
+    if is_pci(name) || has_bus || vdev || name.starts_with("bus=") {
         return Ok(text.to_owned());
     }
     Err(given.bad_part(

@@ -181,6 +181,7 @@ fn page_limit(args: &mut EalArgs, given: &Given<'_>) -> Result<(), ArgError> {
         return Err(given.bad("has no colon", right));
     };
     let read = |text| bytes(text).ok_or_else(|| given.bad_part(text, "is not a size", right));
+    let (page, limit) = (page.trim(), limit.trim());
     let (page_bytes, limit_bytes) = (read(page)?, read(limit)?);
     if !page_bytes.is_power_of_two() {
         return Err(given.bad_part(page, "is not a power of two", right));

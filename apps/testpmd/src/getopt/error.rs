@@ -127,10 +127,9 @@ pub enum ArgError {
     },
 }
 
-/// `text` between backticks, with control characters escaped so that an error stays one line.
-pub(crate) fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('`');
+/// `text` with control characters escaped, so that a message stays one line.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if c.is_control() {
             out.extend(c.escape_default());
@@ -138,6 +137,10 @@ pub(crate) fn quoted(text: &str) -> String {
             out.push(c);
         }
     }
-    out.push('`');
     out
+}
+
+/// `text` between backticks, on one line.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("`{}`", one_line(text))
 }

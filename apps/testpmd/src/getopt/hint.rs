@@ -1,6 +1,6 @@
 //! Guesses at what was meant: the nearest spelling, two options glued together, a dash that isn't one.
 
-use super::error::{ArgError, Part, quoted};
+use super::error::{ArgError, Part, one_line, quoted};
 use super::spec::{Arity, Spec};
 use super::tokens::Table;
 
@@ -144,7 +144,11 @@ pub(super) fn stray(table: &Table, word: &str, before: Option<&Spec>) -> ArgErro
     } else if let Some(option) = known_word(table, word, name) {
         format!("; did you mean {}?", quoted(&option))
     } else if let Some(s) = after_flag.filter(|s| s.arity == Arity::Optional) {
-        format!("; a value of {0} is written {0}={word}", s.name())
+        format!(
+            "; a value of {0} is written {0}={1}",
+            s.name(),
+            one_line(word)
+        )
     } else if let Some(s) = after_flag {
         format!("; {} takes no value", s.name())
     } else {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::error::quoted;
+use super::error::{one_line, quoted};
 
 /// One line for the user about an accepted option.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl fmt::Display for Notice {
                 quoted(later),
                 quoted(earlier)
             ),
-            Notice::Note(text) => f.write_str(text),
+            Notice::Note(text) => f.write_str(&one_line(text)),
         }
     }
 }

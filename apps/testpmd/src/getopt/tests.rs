@@ -291,7 +291,8 @@ proptest! {
         let line = [format!("--{short}"), "1".to_owned()];
         let table = table();
         let first = Tokens::new(&table, &line).next();
-        if rivals == 1 {
+        let exact = OWN.iter().any(|s| s.long == short && s.long != name);
+        if rivals == 1 && !exact {
             prop_assert_eq!(first.unwrap().unwrap().spec.long, name);
         }
     }

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use super::error::{ArgError, quoted};
+use super::error::{ArgError, one_line, quoted};
 use super::hint::nearest;
 use super::tokens::Given;
 
@@ -15,12 +15,16 @@ impl<'a> Given<'a> {
         self.value.unwrap_or_default()
     }
 
-    /// The option and its value as written: `--num-procs=2`.
+    /// The option and its value as written, on one line: `--num-procs=2`.
     #[must_use]
     pub fn whole(&self) -> String {
+        let between = if self.spelled.starts_with("--") {
+            "="
+        } else {
+            " "
+        };
         match self.value {
-            Some(v) if self.spelled.starts_with("--") => format!("{}={v}", self.spelled),
-            Some(v) => format!("{} {v}", self.spelled),
+            Some(v) => format!("{}{between}{}", self.spelled, one_line(v)),
             None => self.spelled.clone(),
         }
     }
