@@ -1,10 +1,12 @@
-//! What a user or a script types: device arguments and console lines.
+//! What a user or a script types: program arguments, device arguments and console lines.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use mpps_console::{Args, Choices, Command, Outcome, Section, Table, Verdict};
 use mpps_dev::{ArgKind, ArgSpec, DevArgs};
+use testpmd::app_args::NamesArgs;
+use testpmd::command_line;
 
 const SPECS: &[ArgSpec] = &[
     ArgSpec {
@@ -32,6 +34,31 @@ const SPECS: &[ArgSpec] = &[
         help: "A text, several times.",
     },
 ];
+
+/// Any words as the arguments of testpmd, parted by NUL or line ends: a refusal is one line, and so is every notice.
+pub fn arguments(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let given = text.split(['\0', '\n']).map(str::to_owned);
+    let argv: Vec<String> = std::iter::once("testpmd".to_owned()).chain(given).collect();
+    let names = NamesArgs {
+        engines: &["io", "macswap", "5tswap"],
+        macswap: &["auto", "scalar"],
+        copy: &["auto", "libc"],
+    };
+    match command_line::parse(&argv, names) {
+        Ok(parsed) => parsed
+            .notices()
+            .for_each(|notice| one_line(&notice.to_string(), &argv)),
+        Err(error) => one_line(&error.to_string(), &argv),
+    }
+}
+
+fn one_line(message: &str, argv: &[String]) {
+    assert!(
+        !message.is_empty() && !message.contains(['\n', '\r', '\0']),
+        "{message:?} on {argv:?}"
+    );
+}
 
 /// Any text as device arguments: parsed and written again they say the same; checked ones can be read without failing.
 pub fn devargs(data: &[u8]) {

@@ -6,7 +6,7 @@
 mod command_line;
 mod frames;
 
-pub use command_line::{console, devargs};
+pub use command_line::{arguments, console, devargs};
 pub use frames::wire_parse;
 
 /// A target's name, which is that of its program and its corpus, and its function.
@@ -14,6 +14,7 @@ pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
 pub const TARGETS: &[Target] = &[
+    ("arguments", arguments),
     ("console", console),
     ("devargs", devargs),
     ("wire_parse", wire_parse),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::TARGETS;
 
 /// Per file of a corpus.
-const MUTATIONS: usize = 5000;
+const MUTATIONS: usize = 2000;
 
 fn folder(part: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(part)
