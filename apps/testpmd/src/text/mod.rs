@@ -50,6 +50,8 @@ mod verbose;
 mod xstats;
 
 #[cfg(test)]
+mod contract_dump_tests;
+#[cfg(test)]
 mod contract_tests;
 
 pub use bursts::{BurstLine, BurstSpread, CyclesLine, Direction};

@@ -159,6 +159,60 @@ pub enum Refusal {
     /// `flow destroy|query` of a rule that isn't there.
     #[error("Flow rule #{0} not found")]
     NoFlow(u64),
+    /// A list with something else than digits and commas.
+    #[error("character {0} is not a decimal digit")]
+    ListCharacter(char),
+    /// A list with a comma that nothing stands in front of.
+    #[error("No valid value before comma")]
+    ListComma,
+    /// A list that is too long: of what, how many, most.
+    #[error("Number of {0} = {1} > {2} (maximum items)")]
+    ListLong(&'static str, usize, usize),
+    /// A list that names something twice: what, which, at which two places.
+    #[error("duplicated {0} {1} at index {2} and {3}")]
+    ListTwice(&'static str, u32, usize, usize),
+    /// `port config {p} rss reta`: an entry beyond the table.
+    #[error("Invalid RETA hash index={0}")]
+    RetaIndex(u32),
+    /// `port config {p} rss reta` of a port without a table.
+    #[error("Redirection table size is 0 which is invalid for RSS")]
+    RetaEmpty,
+    /// `port config {p} rss reta`: no pairs of entry and queue.
+    #[error("Invalid RSS Redirection Table config entered")]
+    RetaWords,
+    /// `port config {p} rss reta` refused by the port: a negative error number.
+    #[error("Bad redirection table parameter, return code = {0}")]
+    RetaRefused(i32),
+    /// `tx_vlan set` with one tag while two are on.
+    #[error("Error, as QinQ has been enabled.")]
+    QinqOn,
+    /// `tx_vlan set` on a port that can't.
+    #[error("Error: vlan insert is not supported by port {0}")]
+    VlanInsert(u16),
+    /// `tx_vlan set` with two tags on a port that can't.
+    #[error("Error: qinq insert not supported by port {0}")]
+    QinqInsert(u16),
+    /// `show port {p} rxq|txq {q} desc ...` of a queue that isn't there: port, queue.
+    #[error("Invalid input: port id = {0}, queue id = {1}")]
+    NoQueue(u16, u16),
+    /// `show port {p} rxq|txq {q} desc {d} status` beyond the ring: queue, descriptor.
+    #[error("Invalid input: queue id = {0}, desc id = {1}")]
+    NoDescriptor(u16, u32),
+    /// `set txonly-flows`.
+    #[error("txonly-flows must be >= 1 and <= 64")]
+    TxonlyFlows,
+    /// `set port {p} gro` while forwarding.
+    #[error("Before enable/disable GRO, please stop forwarding first")]
+    GroForwarding,
+    /// `set port {p} gso on|off` while forwarding.
+    #[error("before {does} GSO, please stop forwarding first", does = doing(*.0))]
+    GsoForwarding(bool),
+    /// `show port {p} rss-hash` of a port that knows no RSS.
+    #[error("operation not supported by device")]
+    Unsupported,
+    /// A device operation failed: a negative error number.
+    #[error("operation failed - diag={0}")]
+    Failed(i32),
     /// `port config all rss {word}`.
     #[error("Unknown parameter")]
     RssWord,

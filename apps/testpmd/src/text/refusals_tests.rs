@@ -84,6 +84,63 @@ fn as_recorded() {
 }
 
 #[test]
+fn lists_and_tables() {
+    for (refusal, want) in [
+        (
+            Refusal::ListCharacter('x'),
+            "character x is not a decimal digit",
+        ),
+        (Refusal::ListComma, "No valid value before comma"),
+        (
+            Refusal::ListLong("core", 300, 128),
+            "Number of core = 300 > 128 (maximum items)",
+        ),
+        (
+            Refusal::ListTwice("port", 1, 0, 2),
+            "duplicated port 1 at index 0 and 2",
+        ),
+        (Refusal::RetaIndex(128), "Invalid RETA hash index=128"),
+        (
+            Refusal::RetaRefused(-22),
+            "Bad redirection table parameter, return code = -22",
+        ),
+        (
+            Refusal::VlanInsert(0),
+            "Error: vlan insert is not supported by port 0",
+        ),
+        (
+            Refusal::NoQueue(0, 9),
+            "Invalid input: port id = 0, queue id = 9",
+        ),
+        (
+            Refusal::NoDescriptor(0, 999),
+            "Invalid input: queue id = 0, desc id = 999",
+        ),
+        (
+            Refusal::GsoForwarding(false),
+            "before disabling GSO, please stop forwarding first",
+        ),
+    ] {
+        assert_eq!(refusal.to_string(), want);
+    }
+}
+
+#[test]
+fn one_line_each_unless_dpdk_has_an_empty_one_in_front() {
+    let quiet = [
+        Refusal::NoXstats,
+        Refusal::RssWord,
+        Refusal::Attach("net_x".to_owned()),
+        Refusal::MtuTooLarge(9, 8, 0),
+    ];
+    assert!(
+        quiet
+            .iter()
+            .all(|refusal| !refusal.to_string().contains('\n'))
+    );
+}
+
+#[test]
 fn notices() {
     let pool = Notice::Pool {
         name: "mb_pool_0",
