@@ -68,10 +68,8 @@ fn queue_information() {
     assert!(rx.contains("Burst mode: Vector AVX2\n"));
 }
 
-#[test]
-fn verbose_dump() {
-    let frame = [0xFF; 60];
-    let packet = PacketDump {
+fn packet() -> PacketDump<'static> {
+    PacketDump {
         received: true,
         queue: 1,
         src: MacAddr([0xFA, 0x1E, 0xDF, 0xE5, 0x84, 0x3A]),
@@ -85,10 +83,15 @@ fn verbose_dump() {
         timestamp: None,
         vlan: None,
         hw_ptype: Some("L2_ETHER "),
-        sw_ptype: sw_ptype(&frame),
+        sw_ptype: sw_ptype(&[0xFF; 60]),
         destination: Some(Destination::Tcp(80)),
         flags: RX_NO_OFFLOAD,
-    };
+    }
+}
+
+#[test]
+fn verbose_dump() {
+    let packet = packet();
     let head = BurstHead {
         port: 10,
         queue: 1,

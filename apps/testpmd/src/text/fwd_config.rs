@@ -4,7 +4,7 @@ use std::fmt;
 
 use mpps_wire::MacAddr;
 
-use super::layout::Layout;
+use super::layout::{CoreStreams, Layout};
 
 /// The engine as the configuration lines name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,28 +124,35 @@ impl fmt::Display for FwdConfig<'_> {
                 "TX retry num: {retries}, delay between TX retries: {delay_us}us"
             )?;
         }
-        for core in &layout.cores {
-            let (socket, count) = ((self.core_socket)(core.lcore), core.streams.len());
+        layout
+            .cores
+            .iter()
+            .try_for_each(|core| self.core(f, core))?;
+        writeln!(f)
+    }
+}
+
+impl FwdConfig<'_> {
+    fn core(&self, f: &mut fmt::Formatter<'_>, core: &CoreStreams) -> fmt::Result {
+        let (socket, count) = ((self.core_socket)(core.lcore), core.streams.len());
+        write!(
+            f,
+            "Logical Core {} (socket {socket}) forwards packets on {count} streams:",
+            core.lcore
+        )?;
+        for ends in &core.streams {
+            let ((rx, rxq), (tx, txq)) = (ends.rx, ends.tx);
             write!(
                 f,
-                "Logical Core {} (socket {socket}) forwards packets on {count} streams:",
-                core.lcore
+                "\n  RX P={rx}/Q={rxq} (socket {}) -> ",
+                (self.port_socket)(rx)
             )?;
-            for ends in &core.streams {
-                let ((rx, rxq), (tx, txq)) = (ends.rx, ends.tx);
-                write!(
-                    f,
-                    "\n  RX P={rx}/Q={rxq} (socket {}) -> ",
-                    (self.port_socket)(rx)
-                )?;
-                write!(
-                    f,
-                    "TX P={tx}/Q={txq} (socket {}) peer={}",
-                    (self.port_socket)(tx),
-                    (self.peer)(tx)
-                )?;
-            }
-            writeln!(f)?;
+            write!(
+                f,
+                "TX P={tx}/Q={txq} (socket {}) peer={}",
+                (self.port_socket)(tx),
+                (self.peer)(tx)
+            )?;
         }
         writeln!(f)
     }

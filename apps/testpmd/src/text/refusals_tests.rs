@@ -49,6 +49,14 @@ fn as_recorded() {
             Refusal::MacAddr(unsupported),
             "mac_addr_cmd error: (Operation not supported)",
         ),
+    ] {
+        assert_eq!(refusal.to_string(), want);
+    }
+}
+
+#[test]
+fn as_recorded_of_ports() {
+    for (refusal, want) in [
         (Refusal::LinkUp, "\nSet link up fail."),
         (Refusal::LinkDown, "\nSet link down fail."),
         (
