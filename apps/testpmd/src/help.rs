@@ -73,8 +73,28 @@ fn groups<T>(out: &mut String, groups: &[Group<T>]) {
         for row in group.opts {
             option(out, &row.spec);
         }
+        for (names, why) in reasons(group) {
+            for line in wrap(&format!("{}: {why}", names.join(", ")), WIDTH - 2) {
+                out.push_str(&format!("  {line}\n"));
+            }
+        }
         out.push('\n');
     }
+}
+
+/// Why options of a group have no effect or are refused: each reason once, with the options that share it.
+fn reasons<T>(group: &Group<T>) -> Vec<(Vec<String>, &'static str)> {
+    let mut found: Vec<(Vec<String>, &'static str)> = Vec::new();
+    for spec in group.opts.iter().map(|row| &row.spec) {
+        let (Treatment::NoEffect(why) | Treatment::Refused(why)) = spec.treatment else {
+            continue;
+        };
+        match found.iter_mut().find(|(_, reason)| *reason == why) {
+            Some((names, _)) => names.push(spec.name()),
+            None => found.push((vec![spec.name()], why)),
+        }
+    }
+    found
 }
 
 fn option(out: &mut String, spec: &Spec) {
@@ -105,8 +125,8 @@ fn explanation(spec: &Spec) -> String {
         Treatment::Deprecated(instead) => {
             text.push_str(&format!(" (deprecated: write {instead})"));
         }
-        Treatment::NoEffect(why) => text.push_str(&format!(" (no effect: {why})")),
-        Treatment::Refused(why) => text.push_str(&format!(" (refused: {why})")),
+        Treatment::NoEffect(_) => text.push_str(" (no effect, see below)"),
+        Treatment::Refused(_) => text.push_str(" (refused, see below)"),
     }
     if spec.repeats {
         text.push_str(" (may be repeated)");

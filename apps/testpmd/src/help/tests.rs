@@ -18,6 +18,10 @@ fn every_row_is_there_and_every_line_fits() {
         for row in rows {
             assert!(text.contains(&row.name()), "{} is not in help", row.name());
             assert!(!row.help.is_empty());
+            if let Treatment::NoEffect(why) | Treatment::Refused(why) = row.treatment {
+                let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                assert!(flat.contains(why), "{why}");
+            }
         }
         for line in text.lines() {
             assert!(line.chars().count() <= 80, "{line}");
