@@ -3,10 +3,11 @@
 
 use mpps_dev::Driver;
 use mpps_pmd_null::Null;
+use mpps_pmd_pcap::Pcap;
 use mpps_pmd_ring::Ring;
 
 /// All kinds of port there are.
-pub const DRIVERS: &[&dyn Driver] = &[&Null, &Ring];
+pub const DRIVERS: &[&dyn Driver] = &[&Null, &Ring, &Pcap];
 
 /// The driver of a device: the one whose name or alias is the longest prefix of the device's name.
 ///
