@@ -1,4 +1,53 @@
-//! The `testpmd` program.
+//! The `testpmd` program: reads the command line, makes the plan, runs it. The only place that decides on an exit code.
 #![forbid(unsafe_code)]
 
-fn main() {}
+use std::process::ExitCode;
+
+use mpps_os::Signals;
+use testpmd::app::{self, App};
+use testpmd::app_args::NamesArgs;
+use testpmd::command_line::{self, CommandLine};
+use testpmd::plan::Plan;
+use testpmd::help;
+
+fn main() -> ExitCode {
+    match start() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            mpps_console::restore_terminal();
+            eprintln!("mpps: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn start() -> Result<(), Box<dyn std::error::Error>> {
+    let argv = command_line::words(std::env::args_os())?;
+    let engines: Vec<&str> = mpps_engines::ENGINES.iter().map(|engine| engine.name).collect();
+    let kernels: Vec<&str> = mpps_kernels::MacSwapKind::NAMES.iter().map(|(name, _)| *name).collect();
+    let names = NamesArgs { engines: &engines, macswap: &kernels, copy: &["auto"] };
+    let line = command_line::parse(&argv, names)?;
+    if say_what_was_asked(&line, names) {
+        return Ok(());
+    }
+    let signals = Signals::install()?;
+    app::install_last_words();
+    let plan = Plan::new(&line)?;
+    for notice in &plan.notices {
+        eprintln!("mpps: {notice}");
+    }
+    Ok(app::run(App::new(plan)?, &signals)?)
+}
+
+/// Prints help or the version; true when that is all.
+fn say_what_was_asked(line: &CommandLine, names: NamesArgs<'_>) -> bool {
+    if line.eal.version {
+        eprintln!("mpps: testpmd {}", env!("CARGO_PKG_VERSION"));
+    }
+    if line.eal.help {
+        print!("{}", help::eal(&line.program));
+    } else if line.app.help {
+        print!("{}", help::app(&line.program, names));
+    }
+    line.eal.help || line.app.help
+}

@@ -215,7 +215,10 @@ fn founding_pic_lines() {
         ]
     );
     rest_is_default(&c3);
+}
 
+#[test]
+fn founding_pic_lines_with_more_cores() {
     let c4 = line("C004");
     assert_eq!(c4.eal.cores.selection, same(0..=16));
     assert_eq!(c4.eal.cores.main, Some(0));

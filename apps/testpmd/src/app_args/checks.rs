@@ -1,7 +1,7 @@
 //! What only the whole of testpmd's half tells.
 
 use super::memory_table::HEADROOM;
-use super::{AppArgs, Burst, NamesArgs};
+use super::{AppArgs, Burst, NamesArgs, rx, tx};
 use crate::getopt::{ArgError, nearest};
 
 pub(super) fn finish(args: &mut AppArgs, names: NamesArgs<'_>) -> Result<(), ArgError> {
@@ -16,6 +16,7 @@ pub(super) fn finish(args: &mut AppArgs, names: NamesArgs<'_>) -> Result<(), Arg
     rings(args)?;
     processes(args)?;
     notices(args);
+    warnings(args);
     Ok(())
 }
 
@@ -105,5 +106,34 @@ fn notices(args: &mut AppArgs) {
             "--flowgen-clones={} is cut to fit the burst of {burst}",
             args.traffic.flowgen_clones
         ));
+    }
+}
+
+/// What DPDK warns of once everything is read; its texts, with the prefix of its log where it uses that.
+fn warnings(args: &mut AppArgs) {
+    let (rxq, txq) = (args.queues.rxq.unwrap_or(1), args.queues.txq.unwrap_or(1));
+    if rxq > 1 && rxq > txq {
+        args.warnings.push(format!(
+            "Warning: nb_rxq={rxq} enables RSS configuration, but nb_txq={txq} will prevent to fully test it."
+        ));
+    }
+    let scatter = args.offloads.rx & rx::SCATTER != 0;
+    let multi_segs = args.offloads.tx & tx::MULTI_SEGS != 0;
+    let mut log = |text: String| args.warnings.push(format!("testpmd: Warning: {text}"));
+    if args.pools.mbuf_sizes.len() > 1 && !scatter {
+        log("multiple mbuf sizes specified but scattered Rx not enabled".to_owned());
+    }
+    let size = args.pools.mbuf_sizes.first().copied().unwrap_or(u16::MAX);
+    if let Some(longest) = args.pools.max_pkt_len.filter(|n| *n > u32::from(size)) {
+        let begins = format!("max-pkt-len ({longest}) is greater than mbuf size ({size})");
+        if !scatter {
+            log(format!("{begins} without scattered Rx enabled"));
+        }
+        if !multi_segs {
+            log(format!("{begins} without multi-segment Tx enabled"));
+        }
+    }
+    if scatter && !multi_segs {
+        log("Scattered RX offload enabled, but TX multi-segment support not enabled.".to_owned());
     }
 }

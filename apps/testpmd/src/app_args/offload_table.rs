@@ -3,38 +3,42 @@
 use super::AppArgs;
 use crate::getopt::{Opt, flag, opt, value};
 
-/// Receive offloads, as DPDK numbers them.
+/// The receive offloads that options name, as DPDK numbers them.
 pub mod rx {
+    use mpps_dev::RxOffloads;
+
     /// Take the VLAN tag off.
-    pub const VLAN_STRIP: u64 = 1 << 0;
+    pub const VLAN_STRIP: u64 = RxOffloads::VLAN_STRIP.bits();
     /// Check IPv4 sums.
-    pub const IPV4_CKSUM: u64 = 1 << 1;
+    pub const IPV4_CKSUM: u64 = RxOffloads::IPV4_CKSUM.bits();
     /// Check UDP sums.
-    pub const UDP_CKSUM: u64 = 1 << 2;
+    pub const UDP_CKSUM: u64 = RxOffloads::UDP_CKSUM.bits();
     /// Check TCP sums.
-    pub const TCP_CKSUM: u64 = 1 << 3;
+    pub const TCP_CKSUM: u64 = RxOffloads::TCP_CKSUM.bits();
     /// Join TCP segments.
-    pub const TCP_LRO: u64 = 1 << 4;
+    pub const TCP_LRO: u64 = RxOffloads::TCP_LRO.bits();
     /// Take both VLAN tags off.
-    pub const QINQ_STRIP: u64 = 1 << 5;
+    pub const QINQ_STRIP: u64 = RxOffloads::QINQ_STRIP.bits();
     /// Drop by VLAN.
-    pub const VLAN_FILTER: u64 = 1 << 9;
+    pub const VLAN_FILTER: u64 = RxOffloads::VLAN_FILTER.bits();
     /// Know double tags.
-    pub const VLAN_EXTEND: u64 = 1 << 10;
+    pub const VLAN_EXTEND: u64 = RxOffloads::VLAN_EXTEND.bits();
     /// Packets over several mbufs.
-    pub const SCATTER: u64 = 1 << 13;
+    pub const SCATTER: u64 = RxOffloads::SCATTER.bits();
     /// Stamp arrival.
-    pub const TIMESTAMP: u64 = 1 << 14;
+    pub const TIMESTAMP: u64 = RxOffloads::TIMESTAMP.bits();
     /// Leave the CRC.
-    pub const KEEP_CRC: u64 = 1 << 16;
+    pub const KEEP_CRC: u64 = RxOffloads::KEEP_CRC.bits();
 }
 
-/// Transmit offloads, as DPDK numbers them.
+/// The transmit offloads that options and defaults name, as DPDK numbers them.
 pub mod tx {
+    use mpps_dev::TxOffloads;
+
     /// Packets of several segments.
-    pub const MULTI_SEGS: u64 = 1 << 15;
+    pub const MULTI_SEGS: u64 = TxOffloads::MULTI_SEGS.bits();
     /// All mbufs of a queue from one pool, none cloned.
-    pub const MBUF_FAST_FREE: u64 = 1 << 16;
+    pub const MBUF_FAST_FREE: u64 = TxOffloads::MBUF_FAST_FREE.bits();
 }
 
 /// RSS hash types, as DPDK numbers them.

@@ -84,6 +84,10 @@ fn run_control() {
     assert!(good("--help --nosuch").help);
     let many = vec!["--cmdline-file=a"; 17].join(" ");
     assert!(error(&many).contains("16"));
+}
+
+#[test]
+fn run_control_that_are_wrong() {
     for line in [
         "--stats-period=abc",
         "--stats-period=-1",
@@ -138,6 +142,10 @@ fn ports_and_cores() {
             (0, MacAddr([2, 0, 0, 0, 0, 0xab]))
         ]
     );
+}
+
+#[test]
+fn ports_and_cores_that_are_wrong() {
     for line in [
         "--nb-cores=0",
         "--nb-cores=x",
@@ -324,6 +332,31 @@ fn offloads_act_in_order() {
     ] {
         assert!(read_line(line).is_err(), "{line}");
     }
+}
+
+#[test]
+fn warnings_of_dpdk() {
+    assert!(good("--rxq=4 --txq=4 --mbuf-size=2048").warnings.is_empty());
+    assert_eq!(
+        good("--rxq=4").warnings,
+        [
+            "Warning: nb_rxq=4 enables RSS configuration, but nb_txq=1 will prevent to fully test it."
+        ]
+    );
+    assert_eq!(
+        good("--mbuf-size=2048,512 --max-pkt-len=9600").warnings,
+        [
+            "testpmd: Warning: multiple mbuf sizes specified but scattered Rx not enabled",
+            "testpmd: Warning: max-pkt-len (9600) is greater than mbuf size (2048) without scattered Rx enabled",
+            "testpmd: Warning: max-pkt-len (9600) is greater than mbuf size (2048) without multi-segment Tx enabled",
+        ]
+    );
+    assert_eq!(good("--enable-scatter").warnings.len(), 1);
+    assert!(
+        good("--enable-scatter --tx-offloads=0x8000 --max-pkt-len=9600")
+            .warnings
+            .is_empty()
+    );
 }
 
 #[test]

@@ -42,6 +42,8 @@ pub struct AppArgs {
     pub own: OwnArgs,
     /// Lines of DPDK's text that reading these options prints on standard output, in order.
     pub echo: Vec<String>,
+    /// Lines of DPDK's text that reading these options prints on standard error, in order.
+    pub warnings: Vec<String>,
     /// What the user should know.
     pub notices: Notices,
 }

@@ -75,6 +75,10 @@ fn memory_options() {
     let twice = good("--pagesz-mem=2M:64M --pagesz-mem=2048K:2M");
     assert_eq!(twice.memory.page_limits, [page(2 << 20, 2 << 20)]);
     assert_eq!(notices(&twice).len(), 1);
+}
+
+#[test]
+fn memory_options_that_are_wrong() {
     for line in [
         "-m 0",
         "-m x",

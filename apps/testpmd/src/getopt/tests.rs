@@ -91,106 +91,109 @@ fn what_getopt_long_takes() {
     }
 }
 
+/// A line, and what is said about it.
+const REFUSALS: &[(&str, &str)] = &[
+    (
+        "i --burst=4",
+        "stray word `i` among the testpmd options; did you mean `-i`?",
+    ),
+    (
+        "ia",
+        "stray word `ia` among the testpmd options; did you mean `-ia`?",
+    ),
+    (
+        "-i nb-cores=2",
+        "stray word `nb-cores=2` among the testpmd options; did you mean `--nb-cores=2`?",
+    ),
+    (
+        "nb-core=2",
+        "stray word `nb-core=2` among the testpmd options; did you mean `--nb-cores=2`?",
+    ),
+    (
+        "-i 5",
+        "stray word `5` among the testpmd options; --interactive takes no value",
+    ),
+    (
+        "--huge-unlink never",
+        "stray word `never` among the testpmd options; a value of --huge-unlink is written --huge-unlink=never",
+    ),
+    (
+        "\u{2013}i",
+        "stray word `\u{2013}i` among the testpmd options; its dash is not the ASCII `-`",
+    ),
+    (
+        "-",
+        "stray word `-` among the testpmd options; every word has to be an option or the value of one",
+    ),
+    (
+        "-- x",
+        "stray word `x` among the testpmd options; every word has to be an option or the value of one",
+    ),
+    (
+        "--bursts=4",
+        "unknown testpmd option `--bursts`; did you mean `--burst`?",
+    ),
+    (
+        "--nosuch",
+        "unknown testpmd option `--nosuch`; `-- --help` lists what there is",
+    ),
+    (
+        "--macswap=1",
+        "unknown testpmd option `--macswap`; `--macswap-own` can't be shortened",
+    ),
+    (
+        "-burst=3",
+        "unknown testpmd option `-burst=3`; did you mean `--burst=3`?",
+    ),
+    (
+        "-x",
+        "unknown testpmd option `-x`; `-- --help` lists what there is",
+    ),
+    (
+        "-ix",
+        "unknown testpmd option `-x` in `-ix`; `-- --help` lists what there is",
+    ),
+    (
+        "--vdev=net_null0",
+        "`--vdev` is an EAL option; put it before `--`",
+    ),
+    ("-A", "`-A` is an EAL option; put it before `--`"),
+    (
+        "--nb=3",
+        "`--nb` is short for `--nb-cores` or `--nb-ports`; write more of it",
+    ),
+    ("--burst", "`--burst` needs a value: `--burst=N`"),
+    (
+        "--burst --nb-cores=3",
+        "`--burst` needs a value: `--burst=N`; the next word is the option `--nb-cores=3`",
+    ),
+    (
+        "--interactive=yes",
+        "`--interactive` takes no value, but was given `yes`",
+    ),
+    ("-i=yes", "`-i` takes no value, but was given `yes`"),
+    (
+        "--enable-hw-vlan-strip--nb-cores=2",
+        "`--enable-hw-vlan-strip` and `--nb-cores=2` are glued together; put a blank between them",
+    ),
+    (
+        "--burst=64--nb-cores=2",
+        "`--burst=64` and `--nb-cores=2` are glued together; put a blank between them",
+    ),
+    (
+        "--=3",
+        "unknown testpmd option `--`; `-- --help` lists what there is",
+    ),
+    (
+        "--no\nsuch",
+        "unknown testpmd option `--no\\nsuch`; `-- --help` lists what there is",
+    ),
+];
+
 #[test]
 fn every_refusal_points_at_the_word_and_says_what_would_be_right() {
-    for (line, text) in [
-        (
-            "i --burst=4",
-            "stray word `i` among the testpmd options; did you mean `-i`?",
-        ),
-        (
-            "ia",
-            "stray word `ia` among the testpmd options; did you mean `-ia`?",
-        ),
-        (
-            "-i nb-cores=2",
-            "stray word `nb-cores=2` among the testpmd options; did you mean `--nb-cores=2`?",
-        ),
-        (
-            "nb-core=2",
-            "stray word `nb-core=2` among the testpmd options; did you mean `--nb-cores=2`?",
-        ),
-        (
-            "-i 5",
-            "stray word `5` among the testpmd options; --interactive takes no value",
-        ),
-        (
-            "--huge-unlink never",
-            "stray word `never` among the testpmd options; a value of --huge-unlink is written --huge-unlink=never",
-        ),
-        (
-            "\u{2013}i",
-            "stray word `\u{2013}i` among the testpmd options; its dash is not the ASCII `-`",
-        ),
-        (
-            "-",
-            "stray word `-` among the testpmd options; every word has to be an option or the value of one",
-        ),
-        (
-            "-- x",
-            "stray word `x` among the testpmd options; every word has to be an option or the value of one",
-        ),
-        (
-            "--bursts=4",
-            "unknown testpmd option `--bursts`; did you mean `--burst`?",
-        ),
-        (
-            "--nosuch",
-            "unknown testpmd option `--nosuch`; `-- --help` lists what there is",
-        ),
-        (
-            "--macswap=1",
-            "unknown testpmd option `--macswap`; `--macswap-own` can't be shortened",
-        ),
-        (
-            "-burst=3",
-            "unknown testpmd option `-burst=3`; did you mean `--burst=3`?",
-        ),
-        (
-            "-x",
-            "unknown testpmd option `-x`; `-- --help` lists what there is",
-        ),
-        (
-            "-ix",
-            "unknown testpmd option `-x` in `-ix`; `-- --help` lists what there is",
-        ),
-        (
-            "--vdev=net_null0",
-            "`--vdev` is an EAL option; put it before `--`",
-        ),
-        ("-A", "`-A` is an EAL option; put it before `--`"),
-        (
-            "--nb=3",
-            "`--nb` is short for `--nb-cores` or `--nb-ports`; write more of it",
-        ),
-        ("--burst", "`--burst` needs a value: `--burst=N`"),
-        (
-            "--burst --nb-cores=3",
-            "`--burst` needs a value: `--burst=N`; the next word is the option `--nb-cores=3`",
-        ),
-        (
-            "--interactive=yes",
-            "`--interactive` takes no value, but was given `yes`",
-        ),
-        ("-i=yes", "`-i` takes no value, but was given `yes`"),
-        (
-            "--enable-hw-vlan-strip--nb-cores=2",
-            "`--enable-hw-vlan-strip` and `--nb-cores=2` are glued together; put a blank between them",
-        ),
-        (
-            "--burst=64--nb-cores=2",
-            "`--burst=64` and `--nb-cores=2` are glued together; put a blank between them",
-        ),
-        (
-            "--=3",
-            "unknown testpmd option `--`; `-- --help` lists what there is",
-        ),
-        (
-            "--no\nsuch",
-            "unknown testpmd option `--no\\nsuch`; `-- --help` lists what there is",
-        ),
-    ] {
-        assert_eq!(error(line), text, "{line}");
+    for (line, text) in REFUSALS {
+        assert_eq!(error(line), *text, "{line}");
     }
 }
 

@@ -10,7 +10,7 @@ mod position;
 mod worker;
 
 pub use position::{Position, position};
-pub use worker::{LaunchError, LcoreUsage, Lot, Stream, Workers};
+pub use worker::{LaunchError, LcoreUsage, Lot, Prelude, Stream, Workers};
 
 #[cfg(test)]
 mod tests;

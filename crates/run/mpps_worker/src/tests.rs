@@ -86,6 +86,7 @@ fn stream(dev: &mut dyn EthDev, port: u16, stop: &Arc<AtomicBool>) -> Stream {
         engine: Box::new(Forward),
         io,
         enabled: true,
+        first: None,
     }
 }
 

@@ -24,6 +24,16 @@ pub struct Stream {
     pub io: StreamIo,
     /// Whether it is visited at all: false while one of its queues is stopped.
     pub enabled: bool,
+    /// What is sent before the first visit.
+    pub first: Option<Prelude>,
+}
+
+/// Bursts that a stream sends before it is visited for the first time (`start tx_first`); nothing is received meanwhile.
+pub struct Prelude {
+    /// The engine that makes and sends them.
+    pub engine: Box<dyn Engine>,
+    /// How many.
+    pub bursts: u32,
 }
 
 /// What one lcore spends its time on; written by its worker, read by anyone.
@@ -132,6 +142,7 @@ fn run(mut lot: Lot, pools: &[Pool], clock: Clock, stop: &AtomicBool) -> Vec<Str
     // What was queued for the caches comes back when `lcore` is dropped, before the streams are handed back.
     let mut lcore = Lcore::new(lot.lcore, pools, clock);
     let streams = &mut lot.streams[..];
+    prelude(streams, &mut lcore, stop);
     // Relaxed: the flag alone matters, see `Workers::join`.
     match &lot.usage {
         None => {
@@ -143,6 +154,24 @@ fn run(mut lot: Lot, pools: &[Pool], clock: Clock, stop: &AtomicBool) -> Vec<Str
     }
     position::leave();
     lot.streams
+}
+
+/// Sends the first bursts of all streams, a burst of each in turn.
+fn prelude(streams: &mut [Stream], lcore: &mut Lcore, stop: &AtomicBool) {
+    let rounds = streams.iter().filter_map(|stream| stream.first.as_ref()).map(|first| first.bursts).max();
+    for _ in 0..rounds.unwrap_or(0) {
+        // Relaxed: see `run`.
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        for stream in streams.iter_mut().filter(|stream| stream.enabled) {
+            if let Some(first) = &mut stream.first {
+                position::enter(stream.io.tx_at.0, stream.io.tx_at.1);
+                first.engine.step(lcore, &mut stream.io);
+            }
+        }
+    }
+    streams.iter_mut().for_each(|stream| stream.first = None);
 }
 
 /// One visit to every stream.

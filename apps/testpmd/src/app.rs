@@ -1,0 +1,194 @@
+//! The running program: ports, pools, the forwarding configuration and the workers.
+//!
+//! Made once by `main` from a [`Plan`], used by the console's commands ([`crate::commands`]) on the main thread alone, taken
+//! apart by [`App::shut_down`]. What a command may do is a method here; how it is typed and answered is the command's.
+
+mod flush;
+mod forward;
+mod forwarding;
+mod last_words;
+mod output;
+mod pools;
+mod ports;
+mod run;
+mod settings;
+mod slot;
+mod stats;
+mod verbose;
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use mpps_cpu::Clock;
+use mpps_engines::{EngineSettings, TxonlySettings, Watch};
+use mpps_shm::PageSource;
+
+use crate::app_args::{self, AppArgs};
+use crate::plan::{Plan, PlannedLcore};
+
+pub use forward::StartRefusal;
+pub use forwarding::Forwarding;
+pub use output::Output;
+pub use pools::PoolSet;
+pub use run::run;
+pub use last_words::install as install_last_words;
+pub use ports::Which;
+pub use slot::{PortSlot, PortState};
+
+/// Why the program ends before its time. `Display` is one line.
+#[derive(Debug, thiserror::Error)]
+pub enum Fatal {
+    /// Memory options or the lack of memory.
+    #[error(transparent)]
+    Memory(#[from] mpps_shm::MemoryError),
+    /// A pool.
+    #[error(transparent)]
+    Pool(#[from] mpps_mbuf::PoolError),
+    /// A device.
+    #[error(transparent)]
+    Probe(#[from] mpps_dev::ProbeError),
+    /// A port.
+    #[error(transparent)]
+    Port(#[from] mpps_dev::ConfigError),
+    /// Anything else, in one line.
+    #[error("{0}")]
+    Other(String),
+    /// Standard input or output.
+    #[error("standard input or output: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// The running program.
+pub struct App {
+    /// The application's options, as far as nothing below has taken them over.
+    pub args: AppArgs,
+    /// The console's lcore.
+    pub main: PlannedLcore,
+    /// The lcores that may forward.
+    pub workers: Vec<PlannedLcore>,
+    /// Where memory comes from.
+    pub pages: Arc<PageSource>,
+    /// The mbuf pools.
+    pub pools: PoolSet,
+    /// The ports by number; a closed one leaves its place empty.
+    pub ports: Vec<Option<PortSlot>>,
+    /// How packets are forwarded, and what is running.
+    pub forwarding: Forwarding,
+    /// Settings of the engines.
+    pub engines: EngineSettings,
+    /// Who prints packets as they pass (`set verbose`).
+    pub watch: Arc<Watch>,
+    /// The clock that cycles are counted by.
+    pub clock: Clock,
+    /// Standard output and what was written to it last.
+    pub out: Output,
+    /// Which extended statistics are shown, and how.
+    pub xstats: crate::text::XstatsOptions,
+}
+
+impl App {
+    /// Takes memory, makes the ports and lays out the streams. Nothing forwards yet.
+    ///
+    /// # Errors
+    /// What the plan could not foresee.
+    pub fn new(plan: Plan) -> Result<Self, Fatal> {
+        let Plan { args, main, workers, memory, devices, macswap, .. } = plan;
+        let pages = Arc::new(PageSource::new(memory)?);
+        let mut out = Output::new();
+        for line in &args.echo {
+            writeln!(out, "{line}")?;
+        }
+        let watch = Watch::new(verbose::show);
+        let mut ports = Vec::new();
+        for device in devices {
+            ports.push(Some(PortSlot::probe(&device, ports.len(), &args)?));
+        }
+        if ports.is_empty() {
+            eprintln!("{}", crate::text::Notice::NoDevices);
+            eprintln!("mpps: no ports: try --vdev net_null0 --vdev net_null1, or --vdev net_pcap0,rx_pcap=in.pcap,tx_pcap=out.pcap");
+        }
+        ports::check_queues(&args, &ports)?;
+        let forwarding = Forwarding::new(&args, &workers, &ports)?;
+        out.flush()?;
+        let pools = PoolSet::create(&args, &workers, &ports, &pages)?;
+        for notice in pages.take_notices() {
+            eprintln!("mpps: {notice}");
+        }
+        lock_memory(&args);
+        let engines = engine_settings(&args, macswap);
+        eprintln!("mpps: kernels: macswap {}", engines.macswap.name());
+        let mut app = Self {
+            args,
+            main,
+            workers,
+            pages,
+            pools,
+            ports,
+            forwarding,
+            engines,
+            watch,
+            clock: Clock::calibrated(),
+            out,
+            xstats: Default::default(),
+        };
+        app.check_txpkts()?;
+        app.lay_out();
+        Ok(app)
+    }
+
+    /// Length list of `--txpkts` against the size of the first pool's mbufs.
+    fn check_txpkts(&mut self) -> Result<(), Fatal> {
+        let lengths = std::mem::take(&mut self.engines.txonly.lengths);
+        self.engines.txonly.lengths = vec![64];
+        if lengths == [64] {
+            return Ok(());
+        }
+        let lengths: Vec<u32> = lengths.into_iter().map(u32::from).collect();
+        self.set_txpkts(&lengths).map_err(|refusal| Fatal::Other(format!("--txpkts: {refusal}")))
+    }
+}
+
+/// Pins all memory where that is allowed; one line where it isn't. After the pools' address space is reserved: the limit on
+/// locked memory counts address space that is mapped later.
+fn lock_memory(args: &AppArgs) {
+    if !args.run.mlockall {
+        return;
+    }
+    if let Err(error) = mpps_os::lock_memory(true) {
+        eprintln!("testpmd: mlockall() failed with error \"{}\"", error.errno_text());
+    }
+}
+
+fn engine_settings(args: &AppArgs, macswap: mpps_kernels::MacSwap) -> EngineSettings {
+    let (traffic, noisy) = (&args.traffic, &args.noisy);
+    EngineSettings {
+        txonly: TxonlySettings {
+            lengths: traffic.txpkts.clone(),
+            split: mpps_engines::TxSplit::Off,
+            multi_flow: traffic.multi_flow,
+            flows: u16::from(traffic.flows),
+            ip: traffic.ip,
+            udp: traffic.udp,
+        },
+        flowgen: mpps_engines::FlowgenSettings {
+            flows: traffic.flowgen_flows,
+            clones: u32::from(traffic.flowgen_clones),
+        },
+        noisy: mpps_engines::NoisySettings {
+            mode: match noisy.mode {
+                app_args::NoisyMode::Io => mpps_engines::NoisyMode::Io,
+                app_args::NoisyMode::Mac => mpps_engines::NoisyMode::Mac,
+                app_args::NoisyMode::Macswap => mpps_engines::NoisyMode::MacSwap,
+                app_args::NoisyMode::FiveTupleSwap => mpps_engines::NoisyMode::FiveTupleSwap,
+            },
+            buffer: u32::from(noisy.buffer_size),
+            flush_ms: u32::from(noisy.flush_ms),
+            memory_mib: noisy.memory_mb,
+            writes: noisy.writes,
+            reads: noisy.reads,
+            reads_writes: noisy.reads_writes,
+        },
+        macswap,
+        tunnel_ports: (args.offloads.vxlan_gpe_port, args.offloads.geneve_port),
+    }
+}

@@ -1,0 +1,93 @@
+//! The mbuf pools: how many mbufs, of which sizes, on which nodes.
+
+use std::collections::BTreeSet;
+
+use mpps_mbuf::{Pool, PoolConfig};
+use mpps_shm::PageSource;
+
+use super::{Fatal, PortSlot};
+use crate::app_args::AppArgs;
+use crate::plan::PlannedLcore;
+use crate::text::Notice;
+
+/// Descriptors and bursts that DPDK's default number of mbufs is made from: 2,048 each way and 512 in hand, for each of 32
+/// ports, whether they exist or not.
+const PER_PORT: u32 = 2048 + 2048 + 512;
+const PORTS: u32 = 32;
+
+/// The node number that is printed where any node will do.
+const ANY_NODE: u32 = u32::MAX;
+
+/// All pools of a run: for each node, one of each size.
+pub struct PoolSet {
+    by_node: Vec<(u32, Vec<Pool>)>,
+}
+
+impl PoolSet {
+    pub(super) fn create(
+        args: &AppArgs,
+        workers: &[PlannedLcore],
+        ports: &[Option<PortSlot>],
+        pages: &PageSource,
+    ) -> Result<Self, Fatal> {
+        let count = mbufs(args, workers.len());
+        let mut by_node = Vec::new();
+        for node in nodes(args, workers, ports) {
+            let mut pools = Vec::new();
+            for (n, size) in args.pools.mbuf_sizes.iter().enumerate() {
+                pools.push(create(args, node, n, count, *size, pages)?);
+            }
+            by_node.push((node, pools));
+        }
+        Ok(Self { by_node })
+    }
+
+    /// Every pool.
+    pub fn all(&self) -> Vec<Pool> {
+        self.by_node.iter().flat_map(|(_, pools)| pools.iter().cloned()).collect()
+    }
+
+    /// The pool of the first size on this node, or on the first node that has any.
+    pub fn first_on(&self, node: u32) -> &Pool {
+        let of_node = self.by_node.iter().find(|(have, _)| *have == node).or(self.by_node.first());
+        match of_node.and_then(|(_, pools)| pools.first()) {
+            Some(pool) => pool,
+            None => unreachable!("the option parser lets no empty list of mbuf sizes through"),
+        }
+    }
+}
+
+fn create(
+    args: &AppArgs,
+    node: u32,
+    n: usize,
+    count: u32,
+    size: u16,
+    pages: &PageSource,
+) -> Result<Pool, Fatal> {
+    let name = if n == 0 { format!("mb_pool_{node}") } else { format!("mb_pool_{node}_{n}") };
+    eprintln!("{}", Notice::Pool { name: &name, count, size: u32::from(size), socket: node });
+    let config = PoolConfig {
+        name: name.clone(),
+        size: count,
+        data_room: size,
+        cache_size: args.pools.mbcache,
+        node: (node != ANY_NODE).then_some(node),
+    };
+    let pool = Pool::create(config, pages)?;
+    eprintln!("{}", Notice::PoolOps("ring_mp_mc"));
+    Ok(pool)
+}
+
+fn mbufs(args: &AppArgs, workers: usize) -> u32 {
+    let cached = workers as u32 * u32::from(args.pools.mbcache);
+    args.pools.total_num_mbufs.unwrap_or((PER_PORT + cached) * PORTS)
+}
+
+fn nodes(args: &AppArgs, workers: &[PlannedLcore], ports: &[Option<PortSlot>]) -> BTreeSet<u32> {
+    if !args.pools.numa {
+        return BTreeSet::from([args.pools.socket.map_or(ANY_NODE, u32::from)]);
+    }
+    let of_ports = ports.iter().flatten().filter_map(|port| port.dev.info().node);
+    workers.iter().map(|worker| worker.node).chain(of_ports).collect()
+}

@@ -1,0 +1,268 @@
+//! Starting, stopping and closing ports.
+
+use mpps_dev::{
+    DevConfig, LcoreId, QueueConfig, QueueSize, RssSettings, RxMode, RxOffloads, RxQueueConfig, Thresholds, TxOffloads,
+    TxQueueConfig,
+};
+
+use super::{App, Fatal, PortSlot, PortState};
+use crate::app_args::AppArgs;
+use crate::text::{Event, Lifecycle, LinkLine, Refusal, SocketId};
+
+/// Which ports a command means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// All of them.
+    All,
+    /// One.
+    One(u16),
+}
+
+/// Numbers of queues against what the ports can have.
+pub(super) fn check_queues(args: &AppArgs, ports: &[Option<PortSlot>]) -> Result<(), Fatal> {
+    let infos = || ports.iter().flatten().map(|port| port.dev.info());
+    let max_rx = infos().map(|info| info.max_rx_queues).min().unwrap_or(u16::MAX);
+    let max_tx = infos().map(|info| info.max_tx_queues).min().unwrap_or(u16::MAX);
+    let check = |option: &str, asked: Option<u16>, max: u16| match asked {
+        Some(n) if n > max => {
+            Err(Fatal::Other(format!("{option} {n} is out of range, must be 0 to {max}: what all ports can have")))
+        }
+        _ => Ok(()),
+    };
+    check("--rxq", args.queues.rxq, max_rx)?;
+    check("--txq", args.queues.txq, max_tx)
+}
+
+impl App {
+    /// The port of this number.
+    pub fn port(&self, id: u16) -> Option<&PortSlot> {
+        self.ports.get(usize::from(id)).and_then(Option::as_ref)
+    }
+
+    /// The same, for writing.
+    pub fn port_mut(&mut self, id: u16) -> Option<&mut PortSlot> {
+        self.ports.get_mut(usize::from(id)).and_then(Option::as_mut)
+    }
+
+    /// Numbers of the ports there are.
+    pub fn port_ids(&self) -> Vec<u16> {
+        self.ports.iter().flatten().map(|port| port.id).collect()
+    }
+
+    /// The ports that `which` means, or the refusal that names those there are.
+    pub fn ports_of(&self, which: Which) -> Result<Vec<u16>, Refusal> {
+        match which {
+            Which::All => Ok(self.port_ids()),
+            Which::One(id) if self.port(id).is_some() => Ok(vec![id]),
+            Which::One(id) => Err(Refusal::NoPort(id)),
+        }
+    }
+
+    /// Whether a port takes part in forwarding that is going on.
+    pub fn is_forwarding(&self, id: u16) -> bool {
+        self.forwarding.running.is_some() && self.forwarding.active_ports().contains(&id)
+    }
+
+    /// Starts ports and prints what DPDK prints. False when any failed to start.
+    pub fn start_ports(&mut self, which: Which) -> bool {
+        let Ok(ids) = self.ports_of(which) else { return true };
+        let mut all_well = true;
+        let mut started = 0;
+        for id in &ids {
+            match self.start_port(*id) {
+                Ok(true) => started += 1,
+                Ok(false) => self.out.complain(Refusal::NotStopped(*id)),
+                Err(reason) => {
+                    all_well = false;
+                    self.out.complain(format_args!("mpps: port {id}: {reason}"));
+                    self.out.complain(Refusal::Configure(*id));
+                }
+            }
+        }
+        if !all_well {
+            return false;
+        }
+        if started > 0 {
+            self.check_links(&ids);
+        } else if !ids.is_empty() {
+            self.out.complain(Refusal::StopPorts);
+        }
+        self.out.line(Lifecycle::Done);
+        true
+    }
+
+    /// Starts one port; false when it runs already.
+    fn start_port(&mut self, id: u16) -> Result<bool, String> {
+        let Some(slot) = self.port(id) else { return Ok(true) };
+        if slot.is_started() {
+            return Ok(false);
+        }
+        if slot.reconfigure {
+            let socket = SocketId(slot.dev.info().node);
+            self.out.line(Lifecycle::Configuring(id, socket));
+            let config = self.device_config(id).map_err(|error| error.to_string())?;
+            if let Some(slot) = self.port_mut(id) {
+                slot.dev.configure(&config).map_err(|error| error.to_string())?;
+                slot.reconfigure = false;
+            }
+        }
+        let Some(slot) = self.port_mut(id) else { return Ok(true) };
+        let queues = slot.dev.start().map_err(|error| error.to_string())?;
+        slot.state = PortState::Started(queues);
+        let mac = slot.dev.port().mac();
+        self.out.line(Lifecycle::Running(id, mac));
+        Ok(true)
+    }
+
+    /// What the options ask of a port.
+    fn device_config(&self, id: u16) -> Result<DevConfig, Fatal> {
+        let Some(slot) = self.port(id) else { return Ok(DevConfig::default()) };
+        let info = slot.dev.info();
+        let queues = &self.args.queues;
+        let size = |asked: Option<u16>| {
+            let default = info.default_descriptors.map_or(QueueSize::DEFAULT, |(rx, _)| rx);
+            asked.map_or(Ok(default), |n| QueueSize::new(u64::from(n)))
+        };
+        let queue = |asked, thresholds| {
+            size(asked)
+                .map(|size| QueueConfig { size, thresholds, deferred_start: false })
+                .map_err(|error| Fatal::Other(error.to_string()))
+        };
+        let pool = self.pools.first_on(info.node.unwrap_or(0));
+        let rx = RxQueueConfig {
+            queue: queue(
+                self.forwarding.rxd,
+                thresholds([queues.rxpt, queues.rxht, queues.rxwt], queues.rxfreet, None),
+            )?,
+            pool: pool.clone(),
+            offloads: RxOffloads::empty(),
+            drop_en: self.args.offloads.drop_en,
+        };
+        let tx = TxQueueConfig {
+            queue: queue(
+                self.forwarding.txd,
+                thresholds([queues.txpt, queues.txht, queues.txwt], queues.txfreet, queues.txrst),
+            )?,
+            offloads: TxOffloads::empty(),
+        };
+        let spread = self.forwarding.rxq > 1 || self.args.offloads.rss_always;
+        let types = if spread { slot.rss_types & info.rss_types } else { 0 };
+        Ok(DevConfig {
+            rx: vec![rx; usize::from(self.forwarding.rxq)],
+            tx: vec![tx; usize::from(self.forwarding.txq)],
+            rx_offloads: RxOffloads::from_bits_retain(slot.rx_offloads),
+            tx_offloads: TxOffloads::from_bits_retain(slot.tx_offloads),
+            rx_mode: if types == 0 {
+                RxMode::empty()
+            } else {
+                RxMode::from_bits_truncate(u32::from(self.args.offloads.rx_mq_mode)) & RxMode::RSS
+            },
+            rss: RssSettings { types, key: None },
+            mtu: self.mtu_wish(info.max_mtu),
+            link_events: self.args.run.link_events,
+        })
+    }
+
+    /// `--max-pkt-len` as an MTU: without Ethernet header and FCS.
+    fn mtu_wish(&self, max: u16) -> Option<u16> {
+        let length = self.args.pools.max_pkt_len?;
+        Some(u16::try_from(length.saturating_sub(18)).unwrap_or(max).min(max))
+    }
+
+    /// Stops ports and prints what DPDK prints.
+    pub fn stop_ports(&mut self, which: Which) {
+        let Ok(ids) = self.ports_of(which) else { return };
+        self.out.line(Lifecycle::StoppingPorts);
+        let mut stopped = Vec::new();
+        for id in ids {
+            if self.is_forwarding(id) {
+                self.out.complain(Refusal::Forwarding(id));
+            } else if self.stop_port(id) {
+                stopped.push(id);
+            }
+        }
+        if !stopped.is_empty() {
+            self.check_links(&stopped);
+        }
+        self.out.line(Lifecycle::Done);
+    }
+
+    /// Stops one port; false when it didn't run.
+    pub(super) fn stop_port(&mut self, id: u16) -> bool {
+        let Some(slot) = self.port_mut(id) else { return false };
+        match std::mem::replace(&mut slot.state, PortState::Stopped) {
+            PortState::Stopped => false,
+            PortState::Started(queues) => {
+                slot.dev.stop(queues);
+                true
+            }
+        }
+    }
+
+    /// Closes ports: their numbers become free.
+    pub fn close_ports(&mut self, which: Which) {
+        let Ok(ids) = self.ports_of(which) else { return };
+        self.out.line(Lifecycle::ClosingPorts);
+        for id in ids {
+            if self.is_forwarding(id) {
+                self.out.complain(Refusal::Forwarding(id));
+                continue;
+            }
+            self.stop_port(id);
+            self.ports[usize::from(id)] = None;
+            self.forwarding.ports.retain(|port| *port != id);
+            self.forwarding.nb_ports = self.forwarding.nb_ports.min(self.forwarding.ports.len());
+            self.out.line(Lifecycle::Closed(id));
+        }
+        self.lay_out();
+        self.out.line(Lifecycle::Done);
+    }
+
+    /// Resets stopped ports: their configuration is applied anew at the next start.
+    pub fn reset_ports(&mut self, which: Which) {
+        let Ok(ids) = self.ports_of(which) else { return };
+        if ids.iter().any(|id| self.port(*id).is_some_and(PortSlot::is_started)) {
+            self.out.complain(Refusal::ResetRunning);
+            return;
+        }
+        self.out.line(Lifecycle::ResettingPorts);
+        for id in ids {
+            if let Some(slot) = self.port_mut(id) {
+                slot.reconfigure = true;
+            }
+        }
+        self.out.line(Lifecycle::Done);
+    }
+
+    /// The link lines of a start or stop: with link events on there are none, as DPDK's first look is its last.
+    fn check_links(&mut self, ids: &[u16]) {
+        if !self.args.run.link_check {
+            return;
+        }
+        self.out.line(Lifecycle::CheckingLinks);
+        if self.args.run.link_events {
+            return;
+        }
+        for id in ids {
+            let line = self.port(*id).map(|slot| LinkLine { port: *id, link: slot.link() });
+            line.into_iter().for_each(|line| self.out.line(line));
+        }
+    }
+
+    /// Tells of an event of a port, if events of its kind are printed.
+    pub fn tell_event(&mut self, port: u16, name: &'static str, bit: u32) {
+        if self.args.run.printed_events & bit != 0 {
+            self.out.line(Event { port, name });
+        }
+    }
+
+    /// The lcore of the console, as the data path sees it.
+    pub(super) fn main_lcore(&self) -> mpps_dev::Lcore {
+        mpps_dev::Lcore::new(LcoreId(self.main.id), &self.pools.all(), self.clock)
+    }
+}
+
+fn thresholds(registers: [Option<u8>; 3], free: Option<u16>, rs: Option<u16>) -> Thresholds {
+    let [prefetch, host, write_back] = registers.map(Option::unwrap_or_default);
+    Thresholds { prefetch, host, write_back, free: free.unwrap_or_default(), rs: rs.unwrap_or_default() }
+}

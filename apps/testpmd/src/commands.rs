@@ -1,0 +1,56 @@
+//! The console's commands: one row each in the tables of the modules here, by theme.
+//!
+//! A command reads its arguments, calls a method of [`App`] and prints the answer that DPDK prints. The tables live as
+//! long as the program; [`session`] puts them together.
+
+mod control;
+mod set;
+mod show;
+
+use std::borrow::Cow;
+use std::io::Write;
+
+use mpps_console::{Choices, Command, Host, Section, Session, Table, builtins};
+
+use crate::app::App;
+
+static SECTIONS: [Section; 8] = [
+    Section { name: "control", about: "Start, stop, quit, command files" },
+    Section { name: "display", about: "Statistics, ports, queues, configuration" },
+    Section { name: "config", about: "Engine, burst, cores, addresses, offloads" },
+    Section { name: "ports", about: "Start, stop and configure ports and queues" },
+    Section { name: "filters", about: "Flow rules" },
+    Section { name: "traffic_management", about: "Rates and scheduling" },
+    Section { name: "devices", about: "Attach and detach devices" },
+    Section { name: "drivers", about: "What single kinds of port have" },
+];
+
+static BUILTINS: [Command<App>; 5] = builtins();
+
+/// The console with all commands.
+pub fn session() -> Session<App> {
+    Session::new(
+        Table::new(&SECTIONS, &[&BUILTINS, &control::COMMANDS, &show::COMMANDS, &set::COMMANDS]),
+        "testpmd> ",
+    )
+}
+
+impl Choices for App {
+    fn choices(&self, source: &str) -> Vec<Cow<'static, str>> {
+        match source {
+            "port" => self.port_ids().into_iter().map(|id| Cow::Owned(id.to_string())).collect(),
+            "modes" => mpps_engines::ENGINES.iter().map(|engine| Cow::Borrowed(engine.name)).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl Host for App {
+    fn out(&mut self) -> &mut dyn Write {
+        &mut self.out
+    }
+
+    fn interrupted(&self) -> bool {
+        mpps_os::signals::pending().is_some()
+    }
+}

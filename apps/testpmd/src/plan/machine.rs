@@ -1,0 +1,66 @@
+//! The command line's CPUs and memory, held against the machine's.
+
+use mpps_cpu::{CpuSet, Topology};
+use mpps_shm::{HugeUnlink, IovaMode, MemoryConfig};
+
+use super::{PlanError, PlannedLcore};
+use crate::cores::{CoreArgs, Cpus, Lcore, Numbers, resolve};
+use crate::eal_args::{self, MemoryArgs};
+
+/// The main lcore and the others.
+pub(super) fn lcores(args: &CoreArgs) -> Result<(PlannedLcore, Vec<PlannedLcore>), PlanError> {
+    let topology = Topology::read()?;
+    let affinity = mpps_cpu::current_affinity()?;
+    let cpus = Cpus {
+        online: numbers(topology.online()),
+        permitted: numbers(topology.allowed()),
+        affinity: numbers(&affinity),
+    };
+    let lcores = resolve(args, &cpus)?;
+    let plan = |lcore: &Lcore| planned(lcore, &topology);
+    let workers = lcores.workers().map(plan).collect();
+    // `resolve` checked that the main lcore is one of them.
+    let main = lcores.all.iter().find(|lcore| lcore.id == lcores.main).or(lcores.all.first()).map(plan);
+    let main = main.unwrap_or(PlannedLcore { id: lcores.main, cpus: CpuSet::default(), node: 0 });
+    Ok((main, workers))
+}
+
+fn numbers(cpus: &CpuSet) -> Numbers {
+    cpus.iter().filter_map(|cpu| u32::try_from(cpu).ok()).collect()
+}
+
+fn planned(lcore: &Lcore, topology: &Topology) -> PlannedLcore {
+    let mut cpus = CpuSet::default();
+    for cpu in &lcore.cpus {
+        cpus.insert(*cpu as usize);
+    }
+    let node = cpus.first().and_then(|cpu| topology.node_of(cpu)).unwrap_or(0);
+    PlannedLcore { id: lcore.id, cpus, node: node as u32 }
+}
+
+/// The memory options in the words of the page source.
+pub(super) fn memory(args: &MemoryArgs) -> MemoryConfig {
+    MemoryConfig {
+        total_mb: args.total_mb,
+        per_node_mb: args.per_node_mb.clone(),
+        limit_per_node_mb: args.limit_per_node_mb.clone(),
+        no_huge: args.no_huge,
+        huge_dir: args.huge_dir.clone(),
+        in_memory: args.in_memory,
+        single_file_segments: args.single_file_segments,
+        file_prefix: args.file_prefix.clone(),
+        huge_unlink: match args.huge_unlink {
+            eal_args::HugeUnlink::Existing => HugeUnlink::Existing,
+            eal_args::HugeUnlink::Always => HugeUnlink::Always,
+            eal_args::HugeUnlink::Never => HugeUnlink::Never,
+        },
+        legacy_mem: args.legacy_mem,
+        match_allocations: args.match_allocations,
+        base_virtaddr: args.base_virtaddr,
+        iova_mode: args.iova_mode.map(|mode| match mode {
+            eal_args::IovaMode::Pa => IovaMode::Pa,
+            eal_args::IovaMode::Va => IovaMode::Va,
+        }),
+        pagesz_limits: args.page_limits.iter().map(|limit| (limit.page_bytes, limit.limit_bytes)).collect(),
+    }
+}
