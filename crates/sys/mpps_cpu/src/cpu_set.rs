@@ -7,6 +7,12 @@ use std::fmt;
 use std::str::FromStr;
 
 /// A set of CPU numbers (or of NUMA nodes, which the kernel lists in the same way).
+///
+/// ```
+/// let cpus: mpps_cpu::CpuSet = "0-3,8\n".parse().unwrap();
+/// assert_eq!((cpus.len(), cpus.contains(8)), (5, true));
+/// assert_eq!(cpus.to_string(), "0-3,8");
+/// ```
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct CpuSet {
     /// Bit `n % 64` of word `n / 64`; the last word isn't zero, so that equal sets are equal.
@@ -17,10 +23,10 @@ pub struct CpuSet {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ListError {
     /// A part is neither a number nor a range.
-    #[error("\"{0}\" is not a CPU or a range of CPUs: expected a list such as 0-3,8")]
+    #[error("{0:?} is not a CPU or a range of CPUs: expected a list such as 0-3,8")]
     NotANumber(String),
     /// A range ends before it begins.
-    #[error("the CPU range \"{0}\" runs backwards: expected the lower number first")]
+    #[error("the CPU range {0:?} runs backwards: expected the lower number first")]
     Backwards(String),
     /// A number is beyond what any kernel has.
     #[error("CPU \"{0}\" is out of range: expected 0 to {max}", max = CpuSet::LIMIT - 1)]

@@ -6,6 +6,21 @@
 //! Detection stays within a width that is fixed once for the process: [`set_max_simd_bits`] (the option
 //! `--force-max-simd-bitwidth`) and the environment variable `MPPS_ISA` (`scalar`, `avx2`, `avx512`), whichever is
 //! lower. `main` sets it before anything is detected.
+//!
+//! ```
+//! use mpps_cpu::{Avx2, Isa};
+//!
+//! fn sum(numbers: &[u32], avx2: Option<Avx2>) -> u32 {
+//!     // With a token, a function with `#[target_feature(enable = "avx2")]` may be called.
+//!     let _ = avx2;
+//!     numbers.iter().sum()
+//! }
+//!
+//! mpps_cpu::isa::set_max_simd_bits(64).unwrap();
+//! assert_eq!(Avx2::detect(), None);
+//! assert_eq!(Isa::best().to_string(), "scalar");
+//! assert_eq!(sum(&[1, 2, 3], Avx2::detect()), 6);
+//! ```
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -25,7 +40,7 @@ pub enum IsaError {
     #[error("SIMD width \"{0}\" is not one of 64, 128, 256, 512, or 0 for no limit")]
     Width(u32),
     /// The environment variable has an unknown value.
-    #[error("{ISA_VARIABLE}=\"{0}\" is not an instruction set: expected scalar, avx2 or avx512")]
+    #[error("{ISA_VARIABLE}={0:?} is not an instruction set: expected scalar, avx2 or avx512")]
     Variable(String),
     /// Vectors have been chosen already.
     #[error(

@@ -5,6 +5,23 @@
 //! case that the good order hangs. System calls are not restarted, so that waiting ones return. SIGPIPE is ignored: a
 //! closed pipe is an error of the write.
 //!
+//! The kernel gives a signal to the main thread unless that one blocks it; a thread that waits elsewhere is woken by the
+//! descriptor alone.
+//!
+//! ```no_run
+//! use std::os::fd::AsFd;
+//!
+//! let signals = mpps_os::Signals::install()?;
+//! let stdin = std::io::stdin();
+//! let [input, _] = mpps_os::poll_readable([stdin.as_fd(), signals.fd()], None)?;
+//! if let Some(signal) = signals.pending() {
+//!     eprintln!("{signal}");
+//! } else if input {
+//!     // Read a line.
+//! }
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
 //! Installed once by `main`, before it starts threads; the handlers and the descriptor stay until the process ends.
 
 use crate::terminal;

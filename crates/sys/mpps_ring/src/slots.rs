@@ -9,6 +9,14 @@ use std::mem::MaybeUninit;
 #[cfg(not(loom))]
 use std::cell::UnsafeCell;
 
+/// How many slots a ring of this capacity has: the next power of two, at least one.
+fn size_for(capacity: usize) -> usize {
+    // Unchecked, a capacity near the end of the numbers would get no slots at all in a release build.
+    capacity
+        .checked_next_power_of_two()
+        .expect("a ring fits into the address space")
+}
+
 #[cfg(not(loom))]
 pub(crate) struct Slots<T> {
     slots: Box<[UnsafeCell<MaybeUninit<T>>]>,
@@ -19,7 +27,7 @@ impl<T> Slots<T> {
     /// At least `capacity` slots. Not written to: pages become resident when values come.
     pub(crate) fn new(capacity: usize) -> Self {
         let slots: Box<[MaybeUninit<UnsafeCell<MaybeUninit<T>>>]> =
-            Box::new_uninit_slice(capacity.next_power_of_two());
+            Box::new_uninit_slice(size_for(capacity));
         Self {
             // SAFETY: a cell round a MaybeUninit is valid without a value.
             slots: unsafe { slots.assume_init() },
@@ -90,9 +98,8 @@ pub(crate) struct Slots<T> {
 #[cfg(loom)]
 impl<T> Slots<T> {
     pub(crate) fn new(capacity: usize) -> Self {
-        let size = capacity.next_power_of_two();
         Self {
-            slots: (0..size)
+            slots: (0..size_for(capacity))
                 .map(|_| loom::cell::UnsafeCell::new(MaybeUninit::uninit()))
                 .collect(),
         }

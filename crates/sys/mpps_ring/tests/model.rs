@@ -182,3 +182,35 @@ proptest! {
         run(MpmcRing::<Tracked>::new(capacity), capacity, &steps);
     }
 }
+
+#[test]
+#[should_panic(expected = "address space")]
+fn a_capacity_without_a_next_power_of_two_is_refused() {
+    // Of values without a size, which an allocator would give any number of.
+    let _ = MpmcRing::<()>::new(usize::MAX);
+}
+
+#[test]
+fn values_without_a_size_are_counted() {
+    let (mut tx, mut rx) = spsc::<()>(3);
+    assert_eq!(tx.push(&mut vec![(); 5]), 3);
+    assert_eq!(tx.push_one(()), Err(()));
+    let mut out = vec![];
+    assert_eq!(rx.pop(&mut out), 3);
+    assert_eq!(out.len(), 3);
+}
+
+#[test]
+fn wrapped_batches_come_out_whole() {
+    // Three slots are usable of four: the second batch lies in two pieces.
+    let (mut tx, mut rx) = spsc::<String>(3);
+    let text = |n: u32| n.to_string();
+    for round in 0..50 {
+        let mut batch: Vec<_> = (round..round + 3).map(text).collect();
+        assert_eq!(tx.push(&mut batch), 3);
+        assert_eq!(tx.room(), 0);
+        let mut out = Vec::with_capacity(8);
+        assert_eq!(rx.pop(&mut out), 3);
+        assert_eq!(out, (round..round + 3).map(text).collect::<Vec<_>>());
+    }
+}

@@ -1,4 +1,6 @@
 use super::{CpuSet, ListError};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 fn parse(list: &str) -> Result<CpuSet, ListError> {
     list.parse()
@@ -83,4 +85,27 @@ fn set_algebra() {
 #[should_panic(expected = "out of range")]
 fn a_cpu_beyond_the_limit_is_a_mistake_of_the_caller() {
     CpuSet::new().insert(CpuSet::LIMIT);
+}
+
+proptest! {
+    #[test]
+    fn no_text_is_too_strange(list in "[0-9,\\- x\n]{0,24}|\\PC{0,12}") {
+        match parse(&list) {
+            Ok(set) => prop_assert_eq!(parse(&set.to_string()), Ok(set)),
+            Err(error) => prop_assert_eq!(error.to_string().lines().count(), 1),
+        }
+    }
+
+    #[test]
+    fn is_a_set(a in prop::collection::btree_set(0_usize..300, 0..60), b in prop::collection::btree_set(0_usize..300, 0..60)) {
+        let (x, y): (CpuSet, CpuSet) = (a.iter().copied().collect(), b.iter().copied().collect());
+        prop_assert_eq!(x.len(), a.len());
+        prop_assert_eq!(x.is_empty(), a.is_empty());
+        prop_assert_eq!(x.first(), a.first().copied());
+        prop_assert_eq!(x.iter().collect::<BTreeSet<_>>(), a.clone());
+        prop_assert_eq!(x.intersection(&y).iter().collect::<BTreeSet<_>>(), &a & &b);
+        prop_assert_eq!(x.difference(&y).iter().collect::<BTreeSet<_>>(), &a - &b);
+        prop_assert_eq!(x.is_subset(&y), a.is_subset(&b));
+        prop_assert_eq!(parse(&x.to_string()), Ok(x));
+    }
 }
