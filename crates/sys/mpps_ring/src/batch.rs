@@ -211,3 +211,6 @@ unsafe impl<T> Sink<T> for One<T> {
         }
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;

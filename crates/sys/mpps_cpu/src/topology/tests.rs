@@ -1,7 +1,8 @@
 use super::{Roots, Topology, cpuset_files};
 use crate::{CpuSet, current_affinity};
+use proptest::prelude::*;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A tree of files under the temporary directory, gone at the end of the test.
@@ -172,4 +173,13 @@ fn this_machine_has_cpus_for_us() {
             .iter()
             .all(|cpu| topology.nodes().contains(cpu.node))
     );
+}
+
+proptest! {
+    #[test]
+    fn no_membership_leads_out_of_the_cgroup_mount(text in "([0-9]{0,2}:(cpuset|cpu,cpuset|)?:(/|/a|\\.\\.|[a-z.]{0,4}){0,4}\n|\\PC{0,8}){0,4}") {
+        for file in cpuset_files(&text) {
+            prop_assert!(file.components().all(|part| matches!(part, Component::Normal(_))), "{file:?}");
+        }
+    }
 }
