@@ -84,6 +84,8 @@ pub struct App {
     pub out: Output,
     /// Which extended statistics are shown, and how.
     pub xstats: crate::text::XstatsOptions,
+    /// The program is on its way out: streams are of no interest any more.
+    ending: bool,
 }
 
 impl App {
@@ -130,6 +132,7 @@ impl App {
             clock: Clock::calibrated(),
             out,
             xstats: Default::default(),
+            ending: false,
         };
         app.check_txpkts()?;
         app.lay_out();

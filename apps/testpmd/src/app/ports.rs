@@ -214,7 +214,9 @@ impl App {
             self.forwarding.nb_ports = self.forwarding.nb_ports.min(self.forwarding.ports.len());
             self.out.line(Lifecycle::Closed(id));
         }
-        self.lay_out();
+        if !self.ports.iter().all(Option::is_none) && !self.ending {
+            self.lay_out();
+        }
         self.out.line(Lifecycle::Done);
     }
 

@@ -106,6 +106,7 @@ impl App {
 
     /// The orderly end: forwarding stopped, ports stopped and closed, everything said.
     pub fn shut_down(&mut self) {
+        self.ending = true;
         if self.forwarding.running.is_some() {
             // It runs, so that stopping can't be refused.
             let _ = self.stop_forwarding();
