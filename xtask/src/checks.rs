@@ -250,13 +250,13 @@ fn line(check: &Check, result: &Result<f64, Miss>) -> (String, Verdict) {
     }
 }
 
-/// One check on its own, for the test suite. Returns the verdict and prints the check's line.
+/// One check on its own, for the test suite: the verdict and the check's line.
 pub(crate) fn run_one(
     name: &str,
     workspace: Workspace,
     programs: PathBuf,
-) -> Result<Verdict, String> {
-    let mut subject = Subject {
+) -> Result<(Verdict, String), String> {
+    let subject = Subject {
         workspace,
         programs,
         plant: false,
@@ -264,10 +264,10 @@ pub(crate) fn run_one(
         record: false,
     };
     let checks = choose(&[name.to_owned()])?;
-    checks
-        .first()
-        .map(|check| judge(check, &mut subject))
-        .ok_or_else(|| format!("no check '{name}'"))
+    let check = checks.first().ok_or_else(|| format!("no check '{name}'"))?;
+    let (line, verdict) = line(check, &(check.run)(check, &subject));
+    println!("{line}");
+    Ok((verdict, line))
 }
 
 #[cfg(test)]

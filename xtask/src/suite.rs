@@ -103,15 +103,16 @@ impl Suite {
             checks::run_one(NAME, Workspace::read()?, programs.to_owned())
         });
         match verdict {
-            Some(Verdict::Holds) => self.tally.pass(),
-            Some(Verdict::Short) => self.tally.fail(NAME.to_owned()),
-            Some(Verdict::Skipped) => {
+            Some((Verdict::Holds, _)) => self.tally.pass(),
+            Some((Verdict::Short, line)) => self.tally.fail(line),
+            Some((Verdict::Skipped, line)) => {
                 let kind = if shell::has_program("valgrind") {
                     Kind::Data
                 } else {
                     Kind::Package
                 };
-                self.tally.skip(NAME, "see its line above", kind);
+                let reason = line.trim_start_matches("instructions: SKIPPED, ");
+                self.tally.skip(NAME, reason, kind);
             }
             None => {}
         }
