@@ -105,6 +105,22 @@ fn memory_options_that_are_wrong() {
 }
 
 #[test]
+fn abbreviations_of_every_release() {
+    let args = good(
+        "--lcore 0-1 --single-file-segment --master-l 1 --pci-w 00:05.0 --socket-m 5 --file-p=x",
+    );
+    assert_eq!(args.cores.selection, CoreSelection::Same([0, 1].into()));
+    assert!(args.memory.single_file_segments);
+    assert_eq!(args.cores.main, Some(1));
+    assert_eq!(args.devices.allow, ["00:05.0"]);
+    assert_eq!(args.memory.per_node_mb, [5]);
+    assert_eq!(args.memory.file_prefix, "x");
+    // Names that DPDK gave only once it had stopped to abbreviate take no part.
+    assert_eq!(good("--pagesz-mem=2M:2M --main=1").cores.main, Some(1));
+    assert!(error("--coremas 3").contains("can't be shortened"));
+}
+
+#[test]
 fn old_names_warn_once_with_the_new_one() {
     let args = good("-w 00:05.0 -w 00:06.0 --master-lcore=1 --pci-whitelist=00:07.0 -c 6");
     assert_eq!(args.devices.allow, ["00:05.0", "00:06.0", "00:07.0"]);
