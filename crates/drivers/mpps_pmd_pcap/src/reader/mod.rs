@@ -164,4 +164,6 @@ impl Order {
 #[cfg(test)]
 mod proptests;
 #[cfg(test)]
+mod samples;
+#[cfg(test)]
 mod tests;
