@@ -23,12 +23,16 @@ pub fn poll_readable<const N: usize>(
     let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let pending_before = signals::pending();
     loop {
-        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        // A signal that came meanwhile ends the wait, but not before a last look: its descriptor has become readable.
+        let left = if signals::pending() == pending_before {
+            deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+        } else {
+            Some(Duration::ZERO)
+        };
         let left = left.and_then(|left| Timespec::try_from(left).ok());
         match poll(&mut polled, left.as_ref()) {
             Ok(_) => return Ok(polled.map(|fd| !fd.revents().is_empty())),
-            Err(Errno::INTR) if signals::pending() == pending_before => {}
-            Err(Errno::INTR) => return Ok([false; N]),
+            Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
     }
