@@ -3,9 +3,11 @@
 //! thousand mutations of them. The functions own nothing between calls.
 #![forbid(unsafe_code)]
 
+mod captures;
 mod command_line;
 mod frames;
 
+pub use captures::pcap_reader;
 pub use command_line::{arguments, console, devargs};
 pub use frames::wire_parse;
 
@@ -17,6 +19,7 @@ pub const TARGETS: &[Target] = &[
     ("arguments", arguments),
     ("console", console),
     ("devargs", devargs),
+    ("pcap_reader", pcap_reader),
     ("wire_parse", wire_parse),
 ];
 
