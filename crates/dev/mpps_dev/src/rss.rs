@@ -2,6 +2,8 @@
 //!
 //! [`SoftRss`] keeps what a port without hashing hardware needs to answer the RSS commands and to spread packets itself.
 
+use mpps_wire::toeplitz::toeplitz;
+
 /// Why RSS settings are refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RssError {
@@ -104,6 +106,15 @@ impl SoftRss {
         }
         Ok(())
     }
+
+    /// The queue for a hash input (addresses, or addresses and ports, in network order).
+    pub fn queue(&self, input: &[u8]) -> u16 {
+        let hash = toeplitz(&self.key, input);
+        match self.reta.len() {
+            0 => 0,
+            size => self.reta[hash as usize % size],
+        }
+    }
 }
 
 impl Rss for SoftRss {
@@ -188,6 +199,15 @@ mod tests {
         assert_eq!(rss.reta()[0], 0, "all or nothing");
         rss.set_reta(&[(0, 2)]).unwrap();
         assert_eq!(rss.reta()[0], 2);
+    }
+
+    #[test]
+    fn microsofts_vector_leads_to_its_queue() {
+        // Source 66.9.149.187:2794, destination 161.142.100.80:1766 hashes to 0x51ccc178 with the published key.
+        let mut rss = SoftRss::new(u64::MAX, 128);
+        rss.configure(1, None, 16).unwrap();
+        let input = [66, 9, 149, 187, 161, 142, 100, 80, 0x0a, 0xea, 0x06, 0xe6];
+        assert_eq!(rss.queue(&input), (0x51cc_c178_u32 % 128 % 16) as u16);
     }
 
     #[test]
