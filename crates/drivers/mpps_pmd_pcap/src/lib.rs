@@ -48,7 +48,8 @@ impl Driver for Pcap {
     }
 }
 
-/// One line of ours on standard error. That nobody reads it is no reason to fail.
+/// One line of ours on standard error, in one piece. That nobody reads it is no reason to fail.
 fn say(device: &str, line: std::fmt::Arguments<'_>) {
-    let _ = writeln!(std::io::stderr(), "mpps: {device}: {line}");
+    let line = format!("mpps: {device}: {line}\n");
+    let _ = std::io::stderr().write_all(line.as_bytes());
 }

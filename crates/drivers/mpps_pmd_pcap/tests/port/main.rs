@@ -1,0 +1,7 @@
+//! Ports of capture files as a program sees them.
+
+mod captures;
+mod fds;
+mod lines;
+mod ports;
+mod rig;
