@@ -8,8 +8,10 @@
     reason = "vector instructions on packet bytes; design.md section 2 licenses this crate"
 )]
 
+mod checksum;
 mod macswap;
 
+pub use checksum::{Checksum, ChecksumKind};
 pub use macswap::{MacSwap, MacSwapKind, Marks};
 
 /// A kernel that can't run here.

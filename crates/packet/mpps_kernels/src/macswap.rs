@@ -155,17 +155,17 @@ mod vector {
     const WIDTH: usize = 16;
 
     pub(super) fn sse() -> Option<MacSwap> {
-        // SAFETY (of the call behind the pointer): the token proves SSSE3.
         Ssse3::detect().map(|_| MacSwap {
             name: "sse",
+            // SAFETY: the token proves SSSE3.
             run: |packets, marks| unsafe { sse_burst(packets, marks) },
         })
     }
 
     pub(super) fn x4() -> Option<MacSwap> {
-        // SAFETY (of the call behind the pointer): the token proves SSSE3.
         Ssse3::detect().map(|_| MacSwap {
             name: "x4",
+            // SAFETY: the token proves SSSE3.
             run: |packets, marks| unsafe { x4_burst(packets, marks) },
         })
     }

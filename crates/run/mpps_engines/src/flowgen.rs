@@ -19,6 +19,7 @@ pub(crate) const SPEC: EngineSpec = EngineSpec {
     min_frame: HEADERS,
     answers: false,
     help: "free what is received and send UDP packets of many flows",
+    notice: None,
     make: |setup| Ok(Box::new(FlowGen::new(setup)?)),
 };
 

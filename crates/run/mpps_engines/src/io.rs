@@ -10,10 +10,11 @@ pub(crate) const SPEC: EngineSpec = EngineSpec {
     min_frame: 0,
     answers: false,
     help: "send every packet unchanged",
+    notice: None,
     make: |_| Ok(Box::new(Io)),
 };
 
-struct Io;
+pub(crate) struct Io;
 
 impl Engine for Io {
     fn step(&mut self, lcore: &mut Lcore, io: &mut StreamIo) -> bool {

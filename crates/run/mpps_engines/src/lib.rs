@@ -9,13 +9,25 @@
 //! clones share is copied first ([`private`]), or the packet is dropped and counted when there is no mbuf to copy into.
 #![forbid(unsafe_code)]
 
+mod csum;
+mod five_tuple_swap;
 mod flowgen;
+#[cfg(test)]
+#[path = "../../../packet/mpps_wire/src/frames.rs"]
+mod frames;
+#[cfg(test)]
+mod hostile_tests;
+mod icmpecho;
+mod ieee1588;
 mod io;
 mod mac;
 mod macswap;
+mod noisy;
 mod private;
+mod recycle_mbufs;
 mod rxonly;
 mod settings;
+mod shared_rxq;
 mod stream;
 mod template;
 #[cfg(test)]
@@ -61,6 +73,8 @@ pub struct EngineSpec {
     pub answers: bool,
     /// What it does, one line.
     pub help: &'static str,
+    /// A line to print when it is chosen, where it does less than its name says.
+    pub notice: Option<&'static str>,
     /// Makes an engine for one stream; an error is one line.
     pub make: fn(&StreamSetup) -> Result<Box<dyn Engine>, String>,
 }
@@ -73,6 +87,13 @@ pub const ENGINES: &[EngineSpec] = &[
     flowgen::SPEC,
     rxonly::SPEC,
     txonly::SPEC,
+    csum::SPEC,
+    icmpecho::SPEC,
+    noisy::SPEC,
+    five_tuple_swap::SPEC,
+    recycle_mbufs::SPEC,
+    ieee1588::SPEC,
+    shared_rxq::SPEC,
 ];
 
 /// The engine of this name.

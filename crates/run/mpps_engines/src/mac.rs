@@ -17,6 +17,7 @@ pub(crate) const SPEC: EngineSpec = EngineSpec {
     min_frame: MIN_FRAME,
     answers: false,
     help: "send every packet to the transmit port's peer, from the transmit port's own address",
+    notice: None,
     make: |setup| Ok(Box::new(Mac::new(setup))),
 };
 

@@ -13,6 +13,7 @@ pub(crate) const SPEC: EngineSpec = EngineSpec {
     min_frame: Kernel::MIN_FRAME,
     answers: false,
     help: "swap source and destination address of every packet",
+    notice: None,
     make: |setup| Ok(Box::new(MacSwap::new(setup))),
 };
 

@@ -3,36 +3,36 @@
 use mpps_dev::Lcore;
 use mpps_mbuf::{Burst, Mbuf};
 
-/// Replaces each packet of the burst whose data is shared by a copy of its own; drops it when there is no mbuf to copy
-/// into. Returns the number dropped. Off the fast path: engines call it when a kernel says that packets were left alone.
+/// Replaces each packet of the burst whose data is shared by a copy of its own, to which `then` is applied; drops it when
+/// there is no mbuf to copy into. The others stay as they are, in their places. Returns the number dropped. Off the fast
+/// path: engines call it when a kernel says that packets were left alone.
 #[cold]
 pub(crate) fn make_private(
     lcore: &mut Lcore,
     burst: &mut Burst,
     mut then: impl FnMut(&mut Mbuf),
 ) -> u64 {
-    let mut dropped = 0;
-    for _ in 0..burst.len() {
-        let Some(mut packet) = burst.pop_front() else {
-            break;
-        };
-        if packet.data_mut().is_none() {
-            let copy = copy_of(lcore, &packet);
-            lcore.free_one(packet);
-            let Some(copy) = copy else {
-                dropped += 1;
-                continue;
-            };
-            packet = copy;
-            then(&mut packet);
+    let mut failed = 0;
+    let packets = burst.as_mut_slice();
+    for n in 0..packets.len() {
+        if packets[n].data_mut().is_some() {
+            continue;
         }
-        // A slot was just freed at the front; where the burst is full to its end there is none behind.
-        if let Err(packet) = burst.push(packet) {
-            lcore.free_one(packet);
-            dropped += 1;
+        if let Some(mut copy) = copy_of(lcore, &packets[n]) {
+            then(&mut copy);
+            lcore.free_one(std::mem::replace(&mut packets[n], copy));
+        } else {
+            // To the front, where a burst gives packets up; the order of the rest is kept.
+            packets[failed..=n].rotate_right(1);
+            failed += 1;
         }
     }
-    dropped
+    for _ in 0..failed {
+        if let Some(packet) = burst.pop_front() {
+            lcore.free_one(packet);
+        }
+    }
+    failed as u64
 }
 
 /// A copy of a packet in mbufs of the same pool, with its offload metadata.

@@ -10,6 +10,7 @@ pub(crate) const SPEC: EngineSpec = EngineSpec {
     min_frame: 0,
     answers: false,
     help: "receive and free every packet",
+    notice: None,
     make: |_| Ok(Box::new(RxOnly)),
 };
 

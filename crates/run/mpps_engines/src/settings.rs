@@ -2,7 +2,8 @@
 
 use std::net::Ipv4Addr;
 
-use mpps_kernels::{MacSwap, MacSwapKind};
+use mpps_dev::TxOffloads;
+use mpps_kernels::{Checksum, ChecksumKind, MacSwap, MacSwapKind};
 use mpps_mbuf::{OffloadFlags, PoolId};
 use mpps_wire::MacAddr;
 
@@ -102,8 +103,9 @@ pub struct NoisySettings {
 /// Settings of csum at one port.
 #[derive(Clone, Copy, Debug)]
 pub struct ChecksumSettings {
-    /// Layers whose checksum the transmit port fills in.
-    pub hardware: OffloadFlags,
+    /// What the transmit port does by itself; of these the checksums of IPv4, UDP, TCP, SCTP, outer IPv4 and outer UDP
+    /// count.
+    pub hardware: TxOffloads,
     /// Whether tunnels are parsed.
     pub parse_tunnel: bool,
     /// Whether the MAC addresses are rewritten as engine mac does.
@@ -115,7 +117,7 @@ pub struct ChecksumSettings {
 impl Default for ChecksumSettings {
     fn default() -> Self {
         Self {
-            hardware: OffloadFlags::empty(),
+            hardware: TxOffloads::empty(),
             parse_tunnel: false,
             mac_swap: true,
             tso: 0,
@@ -134,6 +136,8 @@ pub struct EngineSettings {
     pub noisy: NoisySettings,
     /// The chosen MAC swap.
     pub macswap: MacSwap,
+    /// The chosen sum over payloads (csum).
+    pub checksum: Checksum,
     /// UDP ports of VXLAN-GPE and GENEVE, for the csum engine's parser.
     pub tunnel_ports: (u16, u16),
 }
@@ -144,11 +148,16 @@ impl Default for EngineSettings {
             Ok(kernel) => kernel,
             Err(_) => unreachable!("the scalar kernel runs everywhere"),
         };
+        let checksum = match Checksum::choose(ChecksumKind::Auto) {
+            Ok(kernel) => kernel,
+            Err(_) => unreachable!("auto falls back to the scalar kernel"),
+        };
         Self {
             txonly: TxonlySettings::default(),
             flowgen: FlowgenSettings::default(),
             noisy: NoisySettings::default(),
             macswap,
+            checksum,
             tunnel_ports: (4790, 6081),
         }
     }

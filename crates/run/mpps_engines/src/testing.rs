@@ -128,7 +128,7 @@ impl Bench {
             watch: Watch::new(|_| {}),
             stop: Arc::new(AtomicBool::new(false)),
         };
-        let lcore = Lcore::new(LcoreId(1), std::slice::from_ref(pool), Clock::calibrated());
+        let lcore = Lcore::new(LcoreId(1), std::slice::from_ref(pool), Clock::kernel());
         Self {
             pool: pool.clone(),
             lcore,

@@ -16,6 +16,7 @@ pub(crate) const SPEC: EngineSpec = EngineSpec {
     min_frame: HEADERS,
     answers: false,
     help: "make UDP packets and send them; receive nothing",
+    notice: None,
     make: |setup| Ok(Box::new(TxOnly::new(setup)?)),
 };
 

@@ -1,0 +1,172 @@
+//! Engine csum: checksums of IPv4, UDP, TCP and SCTP are computed anew, or left to the transmit port.
+//!
+//! Packets are addressed as engine mac does, unless that is off. What the transmit port fills in by itself is prepared
+//! for it: flags, header lengths, and the field as devices want it (the sum of the pseudo header for UDP and TCP, zero
+//! elsewhere). All else is summed here, over all segments. With tunnels parsed, the inner packet comes first and the
+//! outer headers follow; an outer UDP checksum that is summed here covers the inner sums, so then these are computed
+//! here too.
+//!
+//! A UDP checksum of zero means "none" and stays. Fragments have their IPv4 header summed, no more, since an L4 checksum
+//! covers the whole packet. What isn't IP, whose lengths contradict each other or the frame, or whose headers don't lie
+//! whole in the first segment, is only addressed.
+
+mod headers;
+mod tunnel;
+
+use mpps_dev::{Lcore, TxOffloads};
+use mpps_kernels::{Checksum, Marks};
+use mpps_mbuf::{Mbuf, OffloadFlags, TxOffload};
+use mpps_wire::TunnelPorts;
+
+use crate::mac::{MIN_FRAME, addresses, marks, tag_all};
+use crate::private::make_private;
+use crate::{Engine, EngineSpec, Needs, StreamIo, StreamSetup, StreamStats};
+
+pub(crate) const SPEC: EngineSpec = EngineSpec {
+    name: "csum",
+    needs: Needs::Both,
+    min_frame: MIN_FRAME,
+    answers: false,
+    help: "compute IPv4, UDP, TCP and SCTP checksums, or have the port compute them, and send",
+    notice: None,
+    make: |setup| Ok(Box::new(Csum::new(setup)?)),
+};
+
+pub(crate) struct Csum {
+    /// Destination and source, where packets are addressed.
+    addresses: Option<[u8; 12]>,
+    /// What the port fills in.
+    hardware: TxOffloads,
+    /// TCP segment size; zero for none.
+    tso: u16,
+    tunnels: Option<TunnelPorts>,
+    checksum: Checksum,
+    marks: Marks,
+    vlan: (u16, u16),
+}
+
+/// Lengths of a packet that is nothing but an Ethernet frame.
+const ETHERNET_ONLY: TxOffload = TxOffload::new(MIN_FRAME as u16, 0, 0);
+
+/// EtherTypes below are no EtherTypes, or of protocols long dead: nothing to sum, no tag to look behind.
+const FIRST_ETHERTYPE: u16 = 0x0800;
+
+/// What receive queues say about packets that arrived broken.
+const BAD: OffloadFlags = OffloadFlags::RX_IP_CKSUM_BAD
+    .union(OffloadFlags::RX_L4_CKSUM_BAD)
+    .union(OffloadFlags::RX_OUTER_IP_CKSUM_BAD)
+    .union(OffloadFlags::RX_OUTER_L4_CKSUM_BAD);
+
+/// Counts a packet by what is wrong with it. A layer marked good and bad at once means that the port doesn't know.
+#[cold]
+fn count_bad(stats: &StreamStats, flags: OffloadFlags) {
+    let counters = [
+        (
+            &stats.bad_ip_checksum,
+            OffloadFlags::RX_IP_CKSUM_BAD,
+            OffloadFlags::RX_IP_CKSUM_GOOD,
+        ),
+        (
+            &stats.bad_l4_checksum,
+            OffloadFlags::RX_L4_CKSUM_BAD,
+            OffloadFlags::RX_L4_CKSUM_GOOD,
+        ),
+        (
+            &stats.bad_outer_l4_checksum,
+            OffloadFlags::RX_OUTER_L4_CKSUM_BAD,
+            OffloadFlags::RX_OUTER_L4_CKSUM_GOOD,
+        ),
+        (
+            &stats.bad_outer_ip_checksum,
+            OffloadFlags::RX_OUTER_IP_CKSUM_BAD,
+            OffloadFlags::empty(),
+        ),
+    ];
+    for (counter, bad, good) in counters {
+        counter.add(u64::from(flags & (bad | good) == bad));
+    }
+}
+
+impl Csum {
+    fn new(setup: &StreamSetup) -> Result<Self, String> {
+        let settings = &setup.tx.checksum;
+        if settings.tso != 0 && !settings.hardware.contains(TxOffloads::TCP_TSO) {
+            let port = setup.tx.port;
+            return Err(format!(
+                "csum: TSO of {} bytes is set for port {port}, which doesn't segment TCP; \"tso set 0 {port}\" turns it off",
+                settings.tso
+            ));
+        }
+        let (vxlan_gpe, geneve) = setup.settings.tunnel_ports;
+        let ports = TunnelPorts {
+            vxlan_gpe,
+            geneve,
+            ..TunnelPorts::REGISTERED
+        };
+        Ok(Self {
+            addresses: settings
+                .mac_swap
+                .then(|| addresses(setup.peer, setup.tx.mac)),
+            hardware: settings.hardware,
+            tso: settings.tso,
+            tunnels: settings.parse_tunnel.then_some(ports),
+            checksum: setup.settings.checksum,
+            marks: marks(&setup.tx),
+            vlan: setup.tx.tx_vlan,
+        })
+    }
+
+    /// One packet; says whether its data was shared, in which case it was left alone.
+    #[inline(always)]
+    fn one(&self, packet: &mut Mbuf) -> bool {
+        let Some(data) = packet.data_mut() else {
+            return true;
+        };
+        if let Some(front) = data.first_chunk_mut::<MIN_FRAME>() {
+            if let Some(addresses) = &self.addresses {
+                front[..12].copy_from_slice(addresses);
+            }
+            if u16::from_be_bytes([front[12], front[13]]) >= FIRST_ETHERTYPE {
+                self.headers(packet);
+            } else {
+                packet.set_offload(self.marks.flags, ETHERNET_ONLY);
+            }
+        } else {
+            packet.set_offload(self.marks.flags, TxOffload::default());
+        }
+        false
+    }
+
+    /// All packets in hand.
+    #[inline(always)]
+    fn work(&self, lcore: &mut Lcore, io: &mut StreamIo) {
+        let mut shared = false;
+        for packet in io.burst.as_mut_slice() {
+            if packet.flags().intersects(BAD) {
+                count_bad(&io.stats, packet.flags());
+            }
+            shared |= self.one(packet);
+        }
+        if shared {
+            let dropped = make_private(lcore, &mut io.burst, |packet| {
+                self.one(packet);
+            });
+            io.stats.dropped.add(dropped);
+        }
+        tag_all(io.burst.as_mut_slice(), self.marks, self.vlan);
+    }
+}
+
+impl Engine for Csum {
+    fn step(&mut self, lcore: &mut Lcore, io: &mut StreamIo) -> bool {
+        if io.receive(lcore) == 0 {
+            return false;
+        }
+        self.work(lcore, io);
+        io.send(lcore);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests;
