@@ -28,7 +28,7 @@ use crate::plan::{Plan, PlannedLcore};
 
 pub use forward::StartRefusal;
 pub use forwarding::Forwarding;
-pub use output::Output;
+pub use output::{Captured, Output};
 pub use pools::PoolSet;
 pub use run::run;
 pub use last_words::install as install_last_words;
@@ -94,9 +94,16 @@ impl App {
     /// # Errors
     /// What the plan could not foresee.
     pub fn new(plan: Plan) -> Result<Self, Fatal> {
+        Self::with_output(plan, Output::standard())
+    }
+
+    /// The same, with text going elsewhere: tests read it there.
+    ///
+    /// # Errors
+    /// As [`App::new`].
+    pub fn with_output(plan: Plan, mut out: Output) -> Result<Self, Fatal> {
         let Plan { args, main, workers, memory, devices, macswap, .. } = plan;
         let pages = Arc::new(PageSource::new(memory)?);
-        let mut out = Output::new();
         for line in &args.echo {
             writeln!(out, "{line}")?;
         }

@@ -50,6 +50,10 @@ impl Host for App {
         &mut self.out
     }
 
+    fn complain(&mut self, line: &str) {
+        self.out.complain(line);
+    }
+
     fn interrupted(&self) -> bool {
         mpps_os::signals::pending().is_some()
     }
