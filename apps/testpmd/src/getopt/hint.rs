@@ -59,33 +59,42 @@ pub(super) fn unknown_long(table: &Table, word: &str, name: &str) -> ArgError {
         }
     }
     let option = format!("--{name}");
-    if let Some(belongs) = table.foreign_part(name) {
+    let begun = table
+        .long_names()
+        .find(|n| name.len() > 2 && n.starts_with(name));
+    let exact_elsewhere = table.foreign_names().any(|n| n == name);
+    if let Some(belongs) = table
+        .foreign_part(name)
+        .filter(|_| exact_elsewhere || begun.is_none())
+    {
         return ArgError::Misplaced {
             word: quoted(&option),
             belongs,
         };
     }
-    let begins = table
-        .long_names()
-        .find(|n| name.len() > 2 && n.starts_with(name));
-    let hint = match nearest(name, table.long_names()) {
-        _ if begins.is_some() => format!("; `--{}` can't be shortened", begins.unwrap_or_default()),
-        Some(near) => format!("; did you mean `--{near}`?"),
-        None => match nearest(name, table.foreign_names()) {
-            Some(near) => {
-                let side = match table.part() {
-                    Part::Eal => "after",
-                    Part::App => "before",
-                };
-                format!("; did you mean `--{near}`, {side} `--`?")
-            }
-            None => lists(table),
-        },
+    let hint = match begun {
+        Some(long) => format!("; `--{long}` can't be shortened"),
+        None => spelling(table, name),
     };
     ArgError::Unknown {
         part: table.part(),
         word: quoted(&option),
         hint,
+    }
+}
+
+/// The nearest spelling, in this half of the command line or in the other.
+fn spelling(table: &Table, name: &str) -> String {
+    if let Some(near) = nearest(name, table.long_names()) {
+        return format!("; did you mean `--{near}`?");
+    }
+    let side = match table.part() {
+        Part::Eal => "after",
+        Part::App => "before",
+    };
+    match nearest(name, table.foreign_names()) {
+        Some(near) => format!("; did you mean `--{near}`, {side} `--`?"),
+        None => lists(table),
     }
 }
 
