@@ -44,7 +44,11 @@ impl PcapDev {
         let mut port = Port::new(
             info(args, &wish),
             Some(MacAddr([0x02, b'p', b'c', b'a', b'p', number()])),
-            Link::SOFTWARE,
+            // Up from start to stop, as DPDK's.
+            Link {
+                up: false,
+                ..Link::SOFTWARE
+            },
         );
         port.set_promiscuous(true);
         port.set_allmulticast(true);
@@ -189,12 +193,14 @@ impl EthDev for PcapDev {
         if queues.is_err() {
             self.port.close_queues();
         }
+        self.port.set_link_up(queues.is_ok());
         queues
     }
 
     fn stop(&mut self, queues: Queues) {
         drop(queues);
         self.port.close_queues();
+        self.port.set_link_up(false);
     }
 
     fn link(&self) -> Link {

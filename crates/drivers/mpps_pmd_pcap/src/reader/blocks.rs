@@ -214,3 +214,6 @@ impl<R: Read> Reader<R> {
 fn fault(offset: u64, kind: FaultKind) -> ReadError {
     ReadError::Fault(Fault { offset, kind })
 }
+
+#[cfg(test)]
+mod tests;

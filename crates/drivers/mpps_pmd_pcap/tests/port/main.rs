@@ -4,4 +4,5 @@ mod captures;
 mod fds;
 mod lines;
 mod ports;
+mod refusals;
 mod rig;
