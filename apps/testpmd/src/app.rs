@@ -199,6 +199,7 @@ fn engine_settings(args: &AppArgs, macswap: mpps_kernels::MacSwap) -> EngineSett
             reads_writes: noisy.reads_writes,
         },
         macswap,
+        checksum: EngineSettings::default().checksum,
         tunnel_ports: (args.offloads.vxlan_gpe_port, args.offloads.geneve_port),
     }
 }

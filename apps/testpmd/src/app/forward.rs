@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use mpps_dev::LcoreId;
+use mpps_dev::{LcoreId, TxOffloads};
 use mpps_engines::{
-    BurstHistogram, EngineSpec, Needs, PortEnd, Retry, StreamIo, StreamSetup, StreamStats,
+    BurstHistogram, ChecksumSettings, EngineSpec, Needs, PortEnd, Retry, StreamIo, StreamSetup, StreamStats,
 };
 use mpps_mbuf::{Burst, OffloadFlags};
 use mpps_worker::{Lot, Prelude, Stream, Workers};
@@ -194,7 +194,11 @@ impl App {
             queue,
             mac: slot.map_or(mpps_wire::MacAddr::ZERO, |slot| slot.dev.port().mac()),
             timestamps: slot.is_some_and(|slot| slot.dev.has_timestamps()),
-            checksum: slot.map(|slot| slot.checksum).unwrap_or_default(),
+            // What the port fills in is what its offloads say: one place to set it (`csum set`, `--tx-offloads`).
+            checksum: ChecksumSettings {
+                hardware: TxOffloads::from_bits_retain(offloads),
+                ..slot.map(|slot| slot.checksum).unwrap_or_default()
+            },
             tx_flags: flags,
             tx_vlan: slot.map_or((0, 0), |slot| slot.tx_vlan),
         }
