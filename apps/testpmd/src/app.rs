@@ -15,13 +15,15 @@ mod settings;
 mod slot;
 mod stats;
 mod verbose;
+mod wishes;
 
 use std::io::{self, Write};
 use std::sync::Arc;
 
 use mpps_cpu::Clock;
 use mpps_engines::{EngineSettings, TxonlySettings, Watch};
-use mpps_shm::PageSource;
+use mpps_kernels::{Checksum, Copier, MacSwap};
+use mpps_shm::{PageKind, PageSource};
 
 use crate::app_args::{self, AppArgs};
 use crate::plan::{Plan, PlannedLcore};
@@ -34,6 +36,7 @@ pub use run::run;
 pub use last_words::install as install_last_words;
 pub use ports::Which;
 pub use slot::{PortSlot, PortState};
+pub use wishes::{PortWishes, QueueWish};
 
 /// Why the program ends before its time. `Display` is one line.
 #[derive(Debug, thiserror::Error)]
@@ -82,6 +85,8 @@ pub struct App {
     pub clock: Clock,
     /// Standard output and what was written to it last.
     pub out: Output,
+    /// How the ports copy packet bytes.
+    pub copier: Copier,
     /// Which extended statistics are shown, and how.
     pub xstats: crate::text::XstatsOptions,
     /// The program is on its way out: streams are of no interest any more.
@@ -102,15 +107,16 @@ impl App {
     /// # Errors
     /// As [`App::new`].
     pub fn with_output(plan: Plan, mut out: Output) -> Result<Self, Fatal> {
-        let Plan { args, main, workers, memory, devices, macswap, .. } = plan;
+        let Plan { args, main, workers, memory, devices, macswap, copier, checksum, .. } = plan;
         let pages = Arc::new(PageSource::new(memory)?);
         for line in &args.echo {
             writeln!(out, "{line}")?;
         }
+        args.warnings.iter().for_each(|warning| eprintln!("{warning}"));
         let watch = Watch::new(verbose::show);
         let mut ports = Vec::new();
         for device in devices {
-            ports.push(Some(PortSlot::probe(&device, ports.len(), &args)?));
+            ports.push(Some(PortSlot::probe(&device, ports.len(), &args, copier)?));
         }
         if ports.is_empty() {
             eprintln!("{}", crate::text::Notice::NoDevices);
@@ -123,9 +129,11 @@ impl App {
         for notice in pages.take_notices() {
             eprintln!("mpps: {notice}");
         }
-        lock_memory(&args);
-        let engines = engine_settings(&args, macswap);
-        eprintln!("mpps: kernels: macswap {}", engines.macswap.name());
+        lock_memory(&args, &pages);
+        pages.report().iter().filter(|page| page.kind != PageKind::Private).for_each(|page| eprintln!("mpps: memory: {page}"));
+        let (swap, copy, sum) = (macswap.name(), copier.name(), checksum.name());
+        eprintln!("mpps: kernels: macswap {swap}, copy {copy}, checksum {sum}");
+        let engines = engine_settings(&args, macswap, checksum);
         let mut app = Self {
             args,
             main,
@@ -138,6 +146,7 @@ impl App {
             watch,
             clock: Clock::calibrated(),
             out,
+            copier,
             xstats: Default::default(),
             ending: false,
         };
@@ -160,16 +169,23 @@ impl App {
 
 /// Pins all memory where that is allowed; one line where it isn't. After the pools' address space is reserved: the limit on
 /// locked memory counts address space that is mapped later.
-fn lock_memory(args: &AppArgs) {
+fn lock_memory(args: &AppArgs, pages: &PageSource) {
     if !args.run.mlockall {
         return;
     }
-    if let Err(error) = mpps_os::lock_memory(true) {
+    let pinned: Vec<(usize, usize)> = pages
+        .report()
+        .iter()
+        .filter(|page| page.kind == PageKind::Hugetlb)
+        .map(|page| (page.addr, page.addr + page.len as usize))
+        .collect();
+    let locked = if pinned.is_empty() { mpps_os::lock_memory(true) } else { mpps_os::lock_memory_apart_from(&pinned) };
+    if let Err(error) = locked {
         eprintln!("testpmd: mlockall() failed with error \"{}\"", error.errno_text());
     }
 }
 
-fn engine_settings(args: &AppArgs, macswap: mpps_kernels::MacSwap) -> EngineSettings {
+fn engine_settings(args: &AppArgs, macswap: MacSwap, checksum: Checksum) -> EngineSettings {
     let (traffic, noisy) = (&args.traffic, &args.noisy);
     EngineSettings {
         txonly: TxonlySettings {
@@ -199,7 +215,7 @@ fn engine_settings(args: &AppArgs, macswap: mpps_kernels::MacSwap) -> EngineSett
             reads_writes: noisy.reads_writes,
         },
         macswap,
-        checksum: EngineSettings::default().checksum,
+        checksum,
         tunnel_ports: (args.offloads.vxlan_gpe_port, args.offloads.geneve_port),
     }
 }

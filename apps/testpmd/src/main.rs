@@ -10,6 +10,12 @@ use testpmd::command_line::{self, CommandLine};
 use testpmd::plan::Plan;
 use testpmd::help;
 
+/// Answer to `--log-level=help`.
+const LOG_LEVELS: &str = "\
+Log levels, most urgent first: emergency, alert, critical, error, warning, notice, info, debug (1 to 8).
+Log types: none to choose from; errors and notices always go to standard error, as lines that begin with `mpps: `.
+";
+
 fn main() -> ExitCode {
     match start() {
         Ok(()) => ExitCode::SUCCESS,
@@ -25,7 +31,8 @@ fn start() -> Result<(), Box<dyn std::error::Error>> {
     let argv = command_line::words(std::env::args_os())?;
     let engines: Vec<&str> = mpps_engines::ENGINES.iter().map(|engine| engine.name).collect();
     let kernels: Vec<&str> = mpps_kernels::MacSwapKind::NAMES.iter().map(|(name, _)| *name).collect();
-    let names = NamesArgs { engines: &engines, macswap: &kernels, copy: &["auto"] };
+    let copies: Vec<&str> = mpps_kernels::CopyKind::NAMES.iter().map(|(name, _)| *name).collect();
+    let names = NamesArgs { engines: &engines, macswap: &kernels, copy: &copies };
     let line = command_line::parse(&argv, names)?;
     if say_what_was_asked(&line, names) {
         return Ok(());
@@ -49,5 +56,8 @@ fn say_what_was_asked(line: &CommandLine, names: NamesArgs<'_>) -> bool {
     } else if line.app.help {
         print!("{}", help::app(&line.program, names));
     }
-    line.eal.help || line.app.help
+    if line.eal.log.help {
+        print!("{LOG_LEVELS}");
+    }
+    line.eal.help || line.app.help || line.eal.log.help
 }

@@ -6,12 +6,14 @@
 mod devices;
 mod machine;
 
+use std::path::PathBuf;
+
 use mpps_cpu::CpuSet;
 use mpps_dev::{DevArgs, Driver};
-use mpps_kernels::{MacSwap, MacSwapKind};
+use mpps_kernels::{Checksum, ChecksumKind, Copier, CopyKind, MacSwap, MacSwapKind};
 use mpps_shm::MemoryConfig;
 
-use crate::app_args::AppArgs;
+use crate::app_args::{self, AppArgs};
 use crate::command_line::CommandLine;
 
 pub use devices::DeviceError;
@@ -49,6 +51,10 @@ pub struct Plan {
     pub devices: Vec<PlannedDevice>,
     /// The MAC swap kernel.
     pub macswap: MacSwap,
+    /// The copy kernel.
+    pub copier: Copier,
+    /// The kernel that sums payloads.
+    pub checksum: Checksum,
     /// Lines for the user, to be printed before anything else.
     pub notices: Vec<String>,
 }
@@ -96,8 +102,16 @@ pub enum PlanError {
     #[error(transparent)]
     Device(#[from] DeviceError),
     /// A kernel that the CPU can't run.
-    #[error("--macswap: {0}")]
-    Kernel(#[from] mpps_kernels::Unavailable),
+    #[error("{0}: {1}")]
+    Kernel(&'static str, mpps_kernels::Unavailable),
+    /// A file of peers.
+    #[error("--eth-peers-configfile {}: {reason}", path.display())]
+    Peers {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
     /// The limit on vectors.
     #[error("--force-max-simd-bitwidth: {0}")]
     Simd(String),
@@ -110,22 +124,52 @@ impl Plan {
     /// The first wish that can't be met.
     pub fn new(line: &CommandLine) -> Result<Self, PlanError> {
         let mut notices: Vec<String> = line.notices().map(ToString::to_string).collect();
-        if let Some(bits) = line.eal.max_simd_bits {
-            mpps_cpu::isa::set_max_simd_bits(u32::from(bits)).map_err(|error| PlanError::Simd(error.to_string()))?;
-        }
+        let bits = u32::from(line.eal.max_simd_bits.unwrap_or(0));
+        mpps_cpu::isa::set_max_simd_bits(bits).map_err(|error| PlanError::Simd(error.to_string()))?;
         let (main, workers) = machine::lcores(&line.eal.cores)?;
         check_cores(&line.app, &main, &workers)?;
         let devices = devices::plan(&line.eal.devices, &mut notices)?;
-        let kind = line.app.own.macswap.as_deref().and_then(MacSwapKind::from_name).unwrap_or(MacSwapKind::Auto);
+        let (own, mut args) = (&line.app.own, line.app.clone());
+        peers(&mut args)?;
+        without_effect(line, &mut notices);
+        // The option parser lets no other names through.
+        let macswap = own.macswap.as_deref().and_then(MacSwapKind::from_name).unwrap_or(MacSwapKind::Auto);
+        let copy = own.copy.as_deref().and_then(CopyKind::from_name).unwrap_or(CopyKind::Auto);
         Ok(Self {
-            macswap: MacSwap::choose(kind)?,
+            macswap: MacSwap::choose(macswap).map_err(|error| PlanError::Kernel("--macswap", error))?,
+            copier: Copier::choose(copy).map_err(|error| PlanError::Kernel("--copy", error))?,
+            checksum: Checksum::choose(ChecksumKind::Auto).map_err(|error| PlanError::Kernel("checksum", error))?,
             memory: machine::memory(&line.eal.memory),
-            args: line.app.clone(),
+            args,
             main,
             workers,
             devices,
             notices,
         })
+    }
+}
+
+/// Addresses from `--eth-peers-configfile`, in front of those given one by one, which hold.
+fn peers(args: &mut AppArgs) -> Result<(), PlanError> {
+    let Some(path) = args.ports.peers_file.clone() else { return Ok(()) };
+    let refuse = |reason: String| PlanError::Peers { path: path.clone(), reason };
+    let text = std::fs::read_to_string(&path).map_err(|error| refuse(error.to_string()))?;
+    let listed = app_args::parse_peers(&text).map_err(|error| refuse(error.to_string()))?;
+    let listed = (0..).zip(listed);
+    args.ports.peers = listed.chain(std::mem::take(&mut args.ports.peers)).collect();
+    Ok(())
+}
+
+/// Wishes that software ports can't fulfil and that change nothing by being left out; each is told.
+fn without_effect(line: &CommandLine, notices: &mut Vec<String>) {
+    if let Some(speed) = line.app.traffic.link_speed {
+        notices.push(format!("--eth-link-speed {speed} has no effect here: a software port has no speed to set"));
+    }
+    if line.app.own.isolate_pools {
+        notices.push("--isolate-pools has no effect here: no port lends its buffers to a back end".to_owned());
+    }
+    if !line.eal.log.rules.is_empty() {
+        notices.push("--log-level has no effect here: errors and notices always go to standard error".to_owned());
     }
 }
 

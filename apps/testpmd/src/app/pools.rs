@@ -15,6 +15,10 @@ use crate::text::Notice;
 const PER_PORT: u32 = 2048 + 2048 + 512;
 const PORTS: u32 = 32;
 
+/// Mbufs of each pool that are made real at start: what a few lcores hold at a time. At the usual size they fill a huge
+/// page, so that the page size got can be told before anything runs.
+const PRIMED: usize = 900;
+
 /// The node number that is printed where any node will do.
 const ANY_NODE: u32 = u32::MAX;
 
@@ -75,6 +79,7 @@ fn create(
         node: (node != ANY_NODE).then_some(node),
     };
     let pool = Pool::create(config, pages)?;
+    pool.prime(PRIMED);
     eprintln!("{}", Notice::PoolOps("ring_mp_mc"));
     Ok(pool)
 }

@@ -7,7 +7,7 @@ use mpps_dev::{
 
 use super::{App, Fatal, PortSlot, PortState};
 use crate::app_args::AppArgs;
-use crate::text::{Event, Lifecycle, LinkLine, Refusal, SocketId};
+use crate::text::{Event, Lifecycle, LinkLine, Refusal, Side, SocketId};
 
 /// Which ports a command means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,42 +114,15 @@ impl App {
         Ok(true)
     }
 
-    /// What the options ask of a port.
+    /// What the options and commands ask of a port.
     fn device_config(&self, id: u16) -> Result<DevConfig, Fatal> {
         let Some(slot) = self.port(id) else { return Ok(DevConfig::default()) };
         let info = slot.dev.info();
-        let queues = &self.args.queues;
-        let size = |asked: Option<u16>| {
-            let default = info.default_descriptors.map_or(QueueSize::DEFAULT, |(rx, _)| rx);
-            asked.map_or(Ok(default), |n| QueueSize::new(u64::from(n)))
-        };
-        let queue = |asked, thresholds| {
-            size(asked)
-                .map(|size| QueueConfig { size, thresholds, deferred_start: false })
-                .map_err(|error| Fatal::Other(error.to_string()))
-        };
-        let pool = self.pools.first_on(info.node.unwrap_or(0));
-        let rx = RxQueueConfig {
-            queue: queue(
-                self.forwarding.rxd,
-                thresholds([queues.rxpt, queues.rxht, queues.rxwt], queues.rxfreet, None),
-            )?,
-            pool: pool.clone(),
-            offloads: RxOffloads::empty(),
-            drop_en: self.args.offloads.drop_en,
-        };
-        let tx = TxQueueConfig {
-            queue: queue(
-                self.forwarding.txd,
-                thresholds([queues.txpt, queues.txht, queues.txwt], queues.txfreet, queues.txrst),
-            )?,
-            offloads: TxOffloads::empty(),
-        };
         let spread = self.forwarding.rxq > 1 || self.args.offloads.rss_always;
         let types = if spread { slot.rss_types & info.rss_types } else { 0 };
         Ok(DevConfig {
-            rx: vec![rx; usize::from(self.forwarding.rxq)],
-            tx: vec![tx; usize::from(self.forwarding.txq)],
+            rx: (0..self.forwarding.rxq).map(|queue| self.rx_config(slot, queue)).collect::<Result<_, _>>()?,
+            tx: (0..self.forwarding.txq).map(|queue| self.tx_config(slot, queue)).collect::<Result<_, _>>()?,
             rx_offloads: RxOffloads::from_bits_retain(slot.rx_offloads),
             tx_offloads: TxOffloads::from_bits_retain(slot.tx_offloads),
             rx_mode: if types == 0 {
@@ -158,8 +131,40 @@ impl App {
                 RxMode::from_bits_truncate(u32::from(self.args.offloads.rx_mq_mode)) & RxMode::RSS
             },
             rss: RssSettings { types, key: None },
-            mtu: self.mtu_wish(info.max_mtu),
+            mtu: slot.wishes.mtu.or_else(|| self.mtu_wish(info.max_mtu)),
             link_events: self.args.run.link_events,
+        })
+    }
+
+    fn rx_config(&self, slot: &PortSlot, queue: u16) -> Result<RxQueueConfig, Fatal> {
+        let (options, info) = (&self.args.queues, slot.dev.info());
+        let wish = slot.wishes.queue(Side::Rx, queue);
+        let default = info.default_descriptors.map_or(QueueSize::DEFAULT, |(rx, _)| rx);
+        let registers = [options.rxpt, options.rxht, options.rxwt];
+        Ok(RxQueueConfig {
+            queue: QueueConfig {
+                size: size(wish.size.or(self.forwarding.rxd), default)?,
+                thresholds: thresholds(registers, options.rxfreet, None),
+                deferred_start: wish.deferred,
+            },
+            pool: self.pools.first_on(info.node.unwrap_or(0)).clone(),
+            offloads: RxOffloads::from_bits_retain(wish.offloads),
+            drop_en: self.args.offloads.drop_en,
+        })
+    }
+
+    fn tx_config(&self, slot: &PortSlot, queue: u16) -> Result<TxQueueConfig, Fatal> {
+        let options = &self.args.queues;
+        let wish = slot.wishes.queue(Side::Tx, queue);
+        let default = slot.dev.info().default_descriptors.map_or(QueueSize::DEFAULT, |(_, tx)| tx);
+        let registers = [options.txpt, options.txht, options.txwt];
+        Ok(TxQueueConfig {
+            queue: QueueConfig {
+                size: size(wish.size.or(self.forwarding.txd), default)?,
+                thresholds: thresholds(registers, options.txfreet, options.txrst),
+                deferred_start: wish.deferred,
+            },
+            offloads: TxOffloads::from_bits_retain(wish.offloads),
         })
     }
 
@@ -262,6 +267,11 @@ impl App {
     pub(super) fn main_lcore(&self) -> mpps_dev::Lcore {
         mpps_dev::Lcore::new(LcoreId(self.main.id), &self.pools.all(), self.clock)
     }
+}
+
+/// Descriptors that were asked for, or the default.
+fn size(asked: Option<u16>, default: QueueSize) -> Result<QueueSize, Fatal> {
+    asked.map_or(Ok(default), |n| QueueSize::new(u64::from(n))).map_err(|error| Fatal::Other(error.to_string()))
 }
 
 fn thresholds(registers: [Option<u8>; 3], free: Option<u16>, rs: Option<u16>) -> Thresholds {

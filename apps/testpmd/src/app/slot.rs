@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use mpps_dev::{EthDev, PortId, ProbeContext, Queues};
 use mpps_engines::ChecksumSettings;
+use mpps_kernels::Copier;
 
-use super::Fatal;
+use super::{Fatal, PortWishes};
 use crate::app_args::AppArgs;
 use crate::plan::PlannedDevice;
 use crate::text::{DeviceStats, RateState, XstatRates};
@@ -44,16 +45,18 @@ pub struct PortSlot {
     pub checksum: ChecksumSettings,
     /// VLAN tags that are inserted, inner and outer.
     pub tx_vlan: (u16, u16),
+    /// What commands asked of this port and its queues alone.
+    pub wishes: PortWishes,
     /// When the program started, for the rates.
     pub started: std::time::Instant,
 }
 
 impl PortSlot {
     /// Makes a port of a device.
-    pub(super) fn probe(device: &PlannedDevice, number: usize, args: &AppArgs) -> Result<Self, Fatal> {
+    pub(super) fn probe(device: &PlannedDevice, number: usize, args: &AppArgs, copier: Copier) -> Result<Self, Fatal> {
         let id = PortId::new(u16::try_from(number).unwrap_or(u16::MAX))
             .map_err(|error| Fatal::Other(format!("--vdev {}: {error}", device.args.name())))?;
-        let dev = device.driver.probe(&device.args, &ProbeContext { port: id })?;
+        let dev = device.driver.probe(&device.args, &ProbeContext { port: id, copier })?;
         Ok(Self::new(id.get(), dev, args))
     }
 
@@ -76,6 +79,7 @@ impl PortSlot {
             baseline: DeviceStats::default(),
             checksum: ChecksumSettings::default(),
             tx_vlan: (0, 0),
+            wishes: PortWishes::default(),
             started: std::time::Instant::now(),
             dev,
         };

@@ -1,5 +1,6 @@
 //! Drivers and the control side of a port.
 
+use mpps_kernels::{Copier, CopyKind};
 use mpps_wire::MacAddr;
 
 use crate::devargs::{ArgSpec, DevArgError, DevArgs};
@@ -32,6 +33,16 @@ pub trait Driver: Sync {
 pub struct ProbeContext {
     /// The number the port will have.
     pub port: PortId,
+    /// How packet bytes are copied.
+    pub copier: Copier,
+}
+
+impl ProbeContext {
+    /// A context for this port, with the usual copy.
+    pub fn new(port: PortId) -> Self {
+        let copier = Copier::choose(CopyKind::Auto).unwrap_or_else(|_| unreachable!("auto runs everywhere"));
+        Self { port, copier }
+    }
 }
 
 /// Why a device can't become a port.

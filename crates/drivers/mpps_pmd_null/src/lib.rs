@@ -13,6 +13,7 @@ use mpps_dev::{
     Mailbox, Port, ProbeContext, ProbeError, QueueStats, Queues, Rss, RxQueue, SoftRss, StartError,
     TxOffloads, TxQueue, Unsupported,
 };
+use mpps_kernels::Copier;
 use mpps_mbuf::{Burst, PoolId};
 
 /// The driver.
@@ -57,7 +58,7 @@ impl Driver for Null {
         ARGS
     }
 
-    fn probe(&self, args: &DevArgs, _: &ProbeContext) -> Result<Box<dyn EthDev>, ProbeError> {
+    fn probe(&self, args: &DevArgs, context: &ProbeContext) -> Result<Box<dyn EthDev>, ProbeError> {
         let checked = args.check(NAME, ARGS)?;
         let mode = match (checked.flag("copy"), checked.flag("no-rx")) {
             (true, true) => {
@@ -65,7 +66,7 @@ impl Driver for Null {
                     .conflict("copy=1 and no-rx=1 exclude each other")
                     .into());
             }
-            (true, false) => Mode::Copy,
+            (true, false) => Mode::Copy(context.copier),
             (false, true) => Mode::NoRx,
             (false, false) => Mode::Plain,
         };
@@ -92,10 +93,10 @@ impl Driver for Null {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Mode {
     Plain,
-    Copy,
+    Copy(Copier),
     NoRx,
 }
 
@@ -117,7 +118,7 @@ impl EthDev for NullDev {
 
     fn configure(&mut self, config: &DevConfig) -> Result<(), ConfigError> {
         for queue in &config.rx {
-            if self.mode != Mode::NoRx && self.size > queue.pool.data_capacity() {
+            if !matches!(self.mode, Mode::NoRx) && self.size > queue.pool.data_capacity() {
                 return Err(self.too_small(queue.pool.data_capacity()));
             }
         }
@@ -212,7 +213,8 @@ impl NullDev {
                 stats,
                 mailbox,
             }),
-            Mode::Copy => Box::new(CopyRx {
+            Mode::Copy(copier) => Box::new(CopyRx {
+                copier,
                 zeroes: vec![0; usize::from(self.size)].into(),
                 pool,
                 stats,
@@ -225,7 +227,8 @@ impl NullDev {
     fn tx_queue(&mut self, n: usize) -> Box<dyn TxQueue> {
         let (stats, mailbox) = self.port.tx_queue(n);
         match self.mode {
-            Mode::Copy => Box::new(CopyTx {
+            Mode::Copy(copier) => Box::new(CopyTx {
+                copier,
                 sink: vec![0; usize::from(u16::MAX)].into(),
                 stats,
                 mailbox,
@@ -256,6 +259,7 @@ impl RxQueue for NullRx {
 
 /// Copies zeroes into every packet.
 struct CopyRx {
+    copier: Copier,
     zeroes: Box<[u8]>,
     pool: PoolId,
     stats: Arc<QueueStats>,
@@ -269,11 +273,7 @@ impl RxQueue for CopyRx {
         }
         let before = out.len();
         let n = lcore.alloc(self.pool, out.room(), self.zeroes.len() as u16, out);
-        for packet in &mut out.as_mut_slice()[before..] {
-            if let Some(data) = packet.data_mut() {
-                data.copy_from_slice(&self.zeroes);
-            }
-        }
+        self.copier.fill(&mut out.as_mut_slice()[before..], &self.zeroes);
         self.stats
             .count(n as u64, n as u64 * self.zeroes.len() as u64);
         n
@@ -309,6 +309,7 @@ impl TxQueue for NullTx {
 
 /// Copies every segment out, then frees.
 struct CopyTx {
+    copier: Copier,
     /// As long as the longest segment.
     sink: Box<[u8]>,
     stats: Arc<QueueStats>,
@@ -320,13 +321,7 @@ impl TxQueue for CopyTx {
         if self.mailbox.stopped() {
             return 0;
         }
-        for segment in pkts
-            .as_slice()
-            .iter()
-            .flat_map(|packet| packet.segments_data())
-        {
-            self.sink[..segment.len()].copy_from_slice(segment);
-        }
+        self.copier.drain(pkts.as_slice(), &mut self.sink);
         // The copy is the point of this mode, though nobody reads it.
         std::hint::black_box(&self.sink);
         let n = pkts.len();

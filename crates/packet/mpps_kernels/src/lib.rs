@@ -9,9 +9,11 @@
 )]
 
 mod checksum;
+mod copy;
 mod macswap;
 
 pub use checksum::{Checksum, ChecksumKind};
+pub use copy::{Copier, CopyKind};
 pub use macswap::{MacSwap, MacSwapKind, Marks};
 
 /// A kernel that can't run here.

@@ -199,6 +199,14 @@ impl Pool {
         Some(Mbuf(slot.0))
     }
 
+    /// Makes `n` mbufs real ahead of need, so that the first bursts don't wait for the kernel; fewer when memory is short.
+    pub fn prime(&self, n: usize) {
+        let n = n.min(self.inner().config.size as usize);
+        let mut slots = Vec::with_capacity(n);
+        self.inner().take(n, &mut slots);
+        self.inner().put(&mut slots);
+    }
+
     /// A read-only packet that shares `packet`'s data, segment by segment; `None` when the pool has run dry.
     ///
     /// Until the last clone is gone neither side can write the data ([`Mbuf::data_mut`] says `None`).

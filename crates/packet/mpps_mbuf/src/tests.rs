@@ -56,6 +56,15 @@ fn an_untouched_pool_carves_nothing() {
 }
 
 #[test]
+fn priming_carves_ahead_and_no_more_than_there_is() {
+    let pool = pool(100);
+    pool.prime(60);
+    assert_eq!((pool.info().carved, pool.free_count()), (60, 100));
+    pool.prime(1000);
+    assert_eq!((pool.info().carved, pool.free_count()), (100, 100));
+}
+
+#[test]
 fn strides_are_an_odd_number_of_lines() {
     for room in [129, 192, 512, 2048, 2176, 9000, 65535] {
         assert_eq!(pool_of(4, room, 0).info().stride / 64 % 2, 1, "{room}");

@@ -62,7 +62,7 @@ fn run(engine: &str, kernel: &str, packets: &str) -> Result<String, Failure> {
 
 fn port(number: u16, pool: &Pool) -> Result<Box<dyn EthDev>, Failure> {
     let mut dev = mpps_pmd_null::Null
-        .probe(&format!("net_null{number}").parse()?, &ProbeContext { port: PortId::new(number)? })?;
+        .probe(&format!("net_null{number}").parse()?, &ProbeContext::new(PortId::new(number)?))?;
     let rx = RxQueueConfig {
         queue: QueueConfig::default(),
         pool: pool.clone(),

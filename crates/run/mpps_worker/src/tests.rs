@@ -30,9 +30,7 @@ fn null(number: u16, pool: &Pool) -> Box<dyn EthDev> {
     let mut dev = mpps_pmd_null::Null
         .probe(
             &args,
-            &ProbeContext {
-                port: PortId::new(number).unwrap(),
-            },
+            &ProbeContext::new(PortId::new(number).unwrap()),
         )
         .unwrap();
     let rx = RxQueueConfig {

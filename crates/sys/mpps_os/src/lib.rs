@@ -17,7 +17,7 @@ pub mod terminal;
 mod child;
 
 pub use errno::errno_text;
-pub use memory_lock::{LockError, lock_memory};
+pub use memory_lock::{LockError, lock_memory, lock_memory_apart_from};
 pub use poll::poll_readable;
 pub use signals::{Signal, Signals};
 pub use terminal::is_tty;

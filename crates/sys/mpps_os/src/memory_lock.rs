@@ -3,7 +3,8 @@
 //! Asked for by `main` before anything big is allocated; holds until the process ends.
 
 use crate::errno::errno_text;
-use rustix::mm::MlockAllFlags;
+use rustix::io::Errno;
+use rustix::mm::{MlockAllFlags, MlockFlags};
 use rustix::process::{Resource, getrlimit};
 use rustix::thread::{CapabilitySet, capabilities};
 
@@ -48,9 +49,54 @@ pub fn lock_memory(on_fault: bool) -> Result<(), LockError> {
     check_limit(getrlimit(Resource::Memlock).current, may_lock_all())?;
     let mut flags = MlockAllFlags::CURRENT | MlockAllFlags::FUTURE;
     flags.set(MlockAllFlags::ONFAULT, on_fault);
-    rustix::mm::mlockall(flags).map_err(|errno| LockError::Kernel {
+    rustix::mm::mlockall(flags).map_err(kernel)
+}
+
+/// As [`lock_memory`] on fault, but for the mappings in `apart` (first byte, byte behind the last), which are left as
+/// they are. For memory on hugetlbfs, which is never paged out and which a lock of everything would make resident at
+/// once, `MCL_ONFAULT` or not: the kernel keeps no such mark on its mappings.
+///
+/// # Errors
+/// As [`lock_memory`]; what was locked before the kernel refused stays locked.
+pub fn lock_memory_apart_from(apart: &[(usize, usize)]) -> Result<(), LockError> {
+    check_limit(getrlimit(Resource::Memlock).current, may_lock_all())?;
+    rustix::mm::mlockall(MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT).map_err(kernel)?;
+    let maps = std::fs::read_to_string("/proc/self/maps").map_err(|error| LockError::Kernel {
+        errno: error.raw_os_error().unwrap_or(libc::EIO),
+    })?;
+    for (start, end) in maps.lines().filter_map(lockable) {
+        if apart.iter().any(|(from, to)| start < *to && *from < end) {
+            continue;
+        }
+        let at = std::ptr::with_exposed_provenance_mut(start);
+        // SAFETY: locking changes no byte and no access right; a mapping that is gone by now is an error number.
+        let locked = unsafe { rustix::mm::mlock_with(at, end - start, MlockFlags::ONFAULT) };
+        match locked {
+            // Gone since it was listed.
+            Ok(()) | Err(Errno::NOMEM) => {}
+            Err(errno) => return Err(kernel(errno)),
+        }
+    }
+    Ok(())
+}
+
+/// The bounds of a mapping that can be locked, from its line in `/proc/self/maps`.
+fn lockable(line: &str) -> Option<(usize, usize)> {
+    // The kernel's own pages: [vvar], [vdso], [vsyscall].
+    if line.ends_with(']') && line.contains("[v") {
+        return None;
+    }
+    let (start, end) = line.split_whitespace().next()?.split_once('-')?;
+    Some((
+        usize::from_str_radix(start, 16).ok()?,
+        usize::from_str_radix(end, 16).ok()?,
+    ))
+}
+
+fn kernel(errno: Errno) -> LockError {
+    LockError::Kernel {
         errno: errno.raw_os_error(),
-    })
+    }
 }
 
 /// Whether the limit doesn't apply to this process.

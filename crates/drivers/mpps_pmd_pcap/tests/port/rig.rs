@@ -86,9 +86,7 @@ pub(crate) fn pool_of(size: u32, data_room: u16) -> Pool {
 
 pub(crate) fn probe(args: &str) -> Result<Box<dyn EthDev>, String> {
     let args: DevArgs = args.parse().map_err(|error| format!("{error}"))?;
-    let context = ProbeContext {
-        port: PortId::new(0).unwrap(),
-    };
+    let context = ProbeContext::new(PortId::new(0).unwrap());
     Pcap.probe(&args, &context)
         .map_err(|error| error.to_string())
 }

@@ -1,4 +1,4 @@
-use super::{LockError, check_limit, lock_memory, may_lock_all};
+use super::{LockError, check_limit, lock_memory, lock_memory_apart_from, lockable, may_lock_all};
 use crate::child::{self, Child};
 use rustix::process::{Resource, getrlimit};
 
@@ -77,6 +77,43 @@ fn memory_is_locked_where_it_may_be() {
             resident < 256 << 10,
             "untouched memory stays away: {resident} KiB resident"
         );
+    }
+    assert!(child.end().success());
+}
+
+#[test]
+fn mappings_are_read_from_their_lines() {
+    let line = "7f00000000-7f00002000 rw-s 00000000 00:01 1044 /memfd:pool (deleted)";
+    assert_eq!(lockable(line), Some((0x7f_0000_0000, 0x7f_0000_2000)));
+    assert_eq!(lockable("7ffe0000-7ffe1000 r-xp 00000000 00:00 0 [vdso]"), None);
+    assert_eq!(lockable("nonsense"), None);
+    assert_eq!(lockable(""), None);
+}
+
+/// Runs in a process of its own.
+#[test]
+fn child_locks_all_but_one_mapping() {
+    if !child::is_asked_for("child_locks_all_but_one_mapping") {
+        return;
+    }
+    let apart = vec![1u8; 64 << 20];
+    let bounds = apart.as_ptr_range();
+    match lock_memory_apart_from(&[(bounds.start.addr(), bounds.end.addr())]) {
+        Ok(()) => child::say(&format!("locked {}", locked_kib())),
+        Err(error) => child::say(&format!("refused {error}")),
+    }
+    drop(apart);
+}
+
+#[test]
+fn one_mapping_is_left_out() {
+    let mut child = Child::start("memory_lock::tests::child_locks_all_but_one_mapping");
+    let said = child.line();
+    if getrlimit(Resource::Memlock).current.is_none() || may_lock_all() {
+        let locked: u64 = said.strip_prefix("locked ").expect(&said).parse().unwrap();
+        assert!(locked > 0 && locked < 60 << 10, "{locked} KiB locked");
+    } else {
+        assert!(said.starts_with("refused"), "{said}");
     }
     assert!(child.end().success());
 }
