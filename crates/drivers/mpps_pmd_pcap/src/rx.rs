@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mpps_dev::{Lcore, Mailbox, QueueStats, RxQueue};
+use mpps_kernels::Copier;
 use mpps_mbuf::{BURST_MAX, Burst, Mbuf, Pool, PoolId};
 
 use crate::reader::{Event, Frame, Reader};
@@ -64,16 +65,18 @@ pub(crate) struct Filler {
     size: usize,
     /// Whether packets get the time that the file says.
     stamp: bool,
+    copier: Copier,
 }
 
 impl Filler {
     /// For a pool whose mbufs hold data.
-    pub(crate) fn new(pool: &Pool, stamp: bool) -> Self {
+    pub(crate) fn new(pool: &Pool, stamp: bool, copier: Copier) -> Self {
         Self {
             pool: pool.id(),
             capacity: usize::from(pool.data_capacity()),
             size: pool.config().size as usize,
             stamp,
+            copier,
         }
     }
 
@@ -99,8 +102,12 @@ impl Filler {
     /// Fills a fresh, empty mbuf with a frame that fits it.
     #[inline(always)]
     pub(crate) fn fill(&self, packet: &mut Mbuf, data: &[u8], time: Option<u64>) {
-        let filled = packet.append(data);
-        debug_assert!(filled, "the frame fits a fresh mbuf");
+        // Not longer than an mbuf's capacity, a u16.
+        let sized = packet.resize(data.len() as u16);
+        debug_assert!(sized, "the frame fits a fresh mbuf");
+        if let Some(room) = packet.data_mut() {
+            self.copier.copy(room, data);
+        }
         if let (true, Some(time)) = (self.stamp, time) {
             packet.set_timestamp(time);
         }
