@@ -1,21 +1,47 @@
 //! No call inside a hot loop: a call a packet is what a vector kernel that didn't inline gives, and no test shows it but
-//! a slow one. The release program is disassembled; in every function marked as hot, each loop may call only what is
-//! named as cold. A loop is what lies between a backward jump and its target.
+//! a slow one. The release program is disassembled; in every function marked as hot, a call that can come again (there is
+//! a way from behind it back to it) may only be to what is named as cold.
 
-use std::collections::BTreeSet;
 use std::process::Command;
 
 use super::{Finding, Tree};
 use crate::shell;
 
-/// Functions that hold a packet loop carry this in their name and are never inlined.
-const HOT: &[&str] = &["hot_"];
-/// What a hot loop may call: the rare ways out, each a function of its own.
+/// Functions that hold a packet loop begin their name with this and are never inlined.
+const MARK: &str = "hot_";
+/// Functions of a trait can't choose their name: these hold a packet loop too.
+const HOT: &[&str] = &[
+    "<mpps_pmd_null::NullRx as",
+    "<mpps_pmd_null::NullTx as",
+    "<mpps_pmd_ring::Rx<R> as",
+    "<mpps_pmd_ring::Tx<R> as",
+    "macswap::vector::sse_burst",
+    "macswap::vector::x4_burst",
+    "<mpps_engines::io::Io as",
+    "<mpps_engines::mac::Mac as",
+    "<mpps_engines::macswap::MacSwap as",
+    "<mpps_engines::rxonly::RxOnly as",
+    "<mpps_engines::txonly::TxOnly as",
+    "<mpps_engines::flowgen::FlowGen as",
+    "<mpps_engines::csum::Csum as",
+];
+/// What a hot loop may call: the rare ways out, each a function of its own, or one that serves many packets at once.
 const COLD: &[&str] = &[
     "cold_",
+    "mpps_mbuf::cache::Cache::refill",
+    "mpps_mbuf::cache::Cache::spill",
+    "mpps_mbuf::cache::Caches::free_slowly",
+    "mpps_mbuf::mbuf::Mbuf::reclaim_exclusive",
+    "mpps_ring::mpmc::Side::wait_for",
+];
+/// What never comes back.
+const FATAL: &[&str] = &[
     "core::panicking::",
     "core::slice::index::",
-    "alloc::alloc::handle_alloc_error",
+    "core::option::",
+    "core::result::",
+    "handle_alloc_error",
+    "_fail",
 ];
 
 /// One instruction of a function.
@@ -27,8 +53,12 @@ struct Instruction {
 
 #[derive(Debug, PartialEq, Eq)]
 enum Kind {
-    /// To an address.
+    /// To an address, always.
     Jump(u64),
+    /// To an address, or on.
+    Branch(u64),
+    /// Nowhere in this function.
+    End,
     /// To a name, or to nowhere known: through a register or table.
     Call(String),
     Other,
@@ -88,8 +118,7 @@ pub(super) fn run(tree: &Tree) -> Result<Vec<Finding>, String> {
 
 /// Marked in any part of its path: a closure belongs to the function around it.
 fn is_hot(name: &str) -> bool {
-    HOT.iter()
-        .any(|mark| name.split("::").any(|part| part.starts_with(mark)))
+    HOT.iter().any(|hot| name.contains(hot)) || name.split("::").any(|part| part.starts_with(MARK))
 }
 
 fn is_cold(name: &str) -> bool {
@@ -97,19 +126,17 @@ fn is_cold(name: &str) -> bool {
 }
 
 fn judge(function: &Function) -> Vec<Finding> {
-    let mut seen = BTreeSet::new();
-    for (low, high) in loops(function) {
-        for instruction in &function.body {
-            let Kind::Call(to) = &instruction.kind else {
-                continue;
-            };
-            if (low..=high).contains(&instruction.address) && !is_cold(to) {
-                seen.insert((instruction.address, to));
+    let calls = function
+        .body
+        .iter()
+        .enumerate()
+        .filter_map(|(at, instruction)| match &instruction.kind {
+            Kind::Call(to) if !is_cold(to) && !is_fatal(to) && comes_again(function, at) => {
+                Some((instruction.address, to))
             }
-        }
-    }
-    let findings = seen.into_iter();
-    findings
+            _ => None,
+        });
+    calls
         .map(|(at, to)| {
             Finding::new(
                 format!("{} at {at:x}", function.name),
@@ -119,21 +146,41 @@ fn judge(function: &Function) -> Vec<Finding> {
         .collect()
 }
 
-/// Address ranges between backward jumps and their targets.
-fn loops(function: &Function) -> Vec<(u64, u64)> {
-    let Some(first) = function.body.first() else {
-        return Vec::new();
+fn is_fatal(name: &str) -> bool {
+    FATAL.iter().any(|mark| name.contains(mark))
+}
+
+/// Whether there is a way from behind an instruction back to it.
+fn comes_again(function: &Function, start: usize) -> bool {
+    let mut seen = vec![false; function.body.len()];
+    let mut next = successors(function, start);
+    while let Some(at) = next.pop() {
+        if at == start {
+            return true;
+        }
+        if !std::mem::replace(&mut seen[at], true) {
+            next.extend(successors(function, at));
+        }
+    }
+    false
+}
+
+/// Where control can go from an instruction, as indices of the body.
+fn successors(function: &Function, at: usize) -> Vec<usize> {
+    let following = (at + 1 < function.body.len()).then_some(at + 1);
+    let target = |to: u64| {
+        function
+            .body
+            .binary_search_by_key(&to, |instruction| instruction.address)
+            .ok()
     };
-    let backward = function
-        .body
-        .iter()
-        .filter_map(|instruction| match instruction.kind {
-            Kind::Jump(to) if (first.address..=instruction.address).contains(&to) => {
-                Some((to, instruction.address))
-            }
-            _ => None,
-        });
-    backward.collect()
+    match &function.body[at].kind {
+        Kind::Jump(to) => target(*to).into_iter().collect(),
+        Kind::Branch(to) => target(*to).into_iter().chain(following).collect(),
+        Kind::End => Vec::new(),
+        Kind::Call(to) if is_fatal(to) => Vec::new(),
+        Kind::Call(_) | Kind::Other => following.into_iter().collect(),
+    }
 }
 
 /// Reads objdump's listing: a line `0000000000001130 <name>:` begins a function, `    1130:<TAB>push   %rbp` is in it.
@@ -167,11 +214,11 @@ fn kind(text: &str) -> Kind {
     let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let rest = rest.trim();
     let call = word.starts_with("call") || matches!(word, "bl" | "blr");
-    let jump = word.starts_with('j')
-        || word == "b"
-        || word.starts_with("b.")
-        || word.starts_with("cb")
-        || word.starts_with("tb");
+    let always = matches!(word, "jmp" | "b");
+    let branch = word.starts_with('j')
+        || ["b.", "cb", "tb"]
+            .iter()
+            .any(|start| word.starts_with(start));
     if call {
         let name = rest
             .split_once('<')
@@ -183,7 +230,10 @@ fn kind(text: &str) -> Kind {
         .next()
         .and_then(|operands| operands.rsplit([' ', ',']).next());
     match target.and_then(|word| u64::from_str_radix(word, 16).ok()) {
-        Some(to) if jump => Kind::Jump(to),
+        Some(to) if always => Kind::Jump(to),
+        Some(to) if branch => Kind::Branch(to),
+        None if always => Kind::End,
+        _ if word.starts_with("ret") || matches!(word, "ud2" | "br" | "udf") => Kind::End,
         _ => Kind::Other,
     }
 }
@@ -229,9 +279,20 @@ mod tests {
     }
 
     #[test]
+    fn a_way_out_behind_the_loop_is_no_part_of_it() {
+        // The block at 2009 leaves the loop, calls, and never comes back, though a jump over it goes backward.
+        let listing = "0000000000002000 <hot_x>:\n    2000:\tdec    %rcx\n    2003:\tje     2009 <hot_x+0x9>\n    \
+            2005:\tjmp    200f <hot_x+0xf>\n    2009:\tcall   3000 <free>\n    200e:\tret\n    \
+            200f:\tjmp    2000 <hot_x>\n";
+        assert_eq!(parse(listing).iter().flat_map(judge).count(), 0);
+        let again = listing.replace("200e:\tret", "200e:\tnop");
+        assert_eq!(parse(&again).iter().flat_map(judge).count(), 1);
+    }
+
+    #[test]
     fn other_processors_read_alike() {
-        assert_eq!(kind("b.ne\t1006 <x+0x6>  // b.any"), Kind::Jump(0x1006));
-        assert_eq!(kind("cbnz\tx1, 1006 <x+0x6>"), Kind::Jump(0x1006));
+        assert_eq!(kind("b.ne\t1006 <x+0x6>  // b.any"), Kind::Branch(0x1006));
+        assert_eq!(kind("cbnz\tx1, 1006 <x+0x6>"), Kind::Branch(0x1006));
         assert_eq!(kind("bl\t3000 <memcpy>"), Kind::Call("memcpy".to_owned()));
     }
 }
