@@ -10,7 +10,6 @@ use mpps_dev::{
     ConfigError, DevArgs, DevConfig, DevInfo, EthDev, Link, Port, ProbeError, Queues, RxOffloads,
     RxQueue, StartError, TxOffloads, TxQueue, Unsupported,
 };
-use mpps_kernels::Copier;
 use mpps_wire::MacAddr;
 
 use crate::args::Wish;
@@ -28,13 +27,12 @@ pub(crate) struct PcapDev {
     infinite: bool,
     eof: bool,
     snaplen: u32,
-    copier: Copier,
     /// Receive files that have not ended since the last start.
     open: Arc<Open>,
 }
 
 impl PcapDev {
-    pub(crate) fn new(args: &DevArgs, copier: Copier) -> Result<Self, ProbeError> {
+    pub(crate) fn new(args: &DevArgs) -> Result<Self, ProbeError> {
         let wish = Wish::of(args)?;
         let name = args.name();
         for path in &wish.rx {
@@ -61,7 +59,6 @@ impl PcapDev {
             infinite: wish.infinite,
             eof: wish.eof,
             snaplen: wish.snaplen,
-            copier,
             open,
         })
     }
@@ -75,7 +72,7 @@ impl PcapDev {
         let config = self.port.config();
         let offloads = config.rx_offloads | config.rx[n].offloads;
         let stamp = offloads.contains(RxOffloads::TIMESTAMP);
-        let filler = Filler::new(&config.rx[n].pool, stamp, self.copier);
+        let filler = Filler::new(&config.rx[n].pool, stamp);
         if !self.infinite {
             let sides = self.port.rx_queue(n);
             let open = self.open.clone();

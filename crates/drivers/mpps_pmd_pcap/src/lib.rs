@@ -43,8 +43,8 @@ impl Driver for Pcap {
         args::ARGS
     }
 
-    fn probe(&self, args: &DevArgs, context: &ProbeContext) -> Result<Box<dyn EthDev>, ProbeError> {
-        Ok(Box::new(device::PcapDev::new(args, context.copier)?))
+    fn probe(&self, args: &DevArgs, _: &ProbeContext) -> Result<Box<dyn EthDev>, ProbeError> {
+        Ok(Box::new(device::PcapDev::new(args)?))
     }
 }
 
