@@ -1,7 +1,10 @@
 //! Summing the payload of a packet for the Internet checksum (RFC 1071).
 //!
-//! For payloads: headers and packets of 64 bytes are summed faster where they are, without a call (`mpps_wire`). A
-//! kernel is chosen once, when streams are set up, and is `Copy`; it holds no state.
+//! [`Checksum`] is a kernel, chosen once when streams are set up; it is `Copy` and holds no state. Few bytes are summed
+//! faster where they are, without a call: [`few`].
+//!
+//! Sums are of 16-bit words in little-endian order, which one's complement arithmetic allows (RFC 1071, 2.B): a folded
+//! sum is stored little-endian too, and then stands in the packet as it must.
 
 use crate::Unavailable;
 
@@ -37,7 +40,7 @@ impl ChecksumKind {
 #[derive(Clone, Copy)]
 pub struct Checksum {
     name: &'static str,
-    run: fn(&[u8]) -> u16,
+    run: fn(&[u8]) -> u64,
 }
 
 impl Checksum {
@@ -58,12 +61,18 @@ impl Checksum {
         self.name
     }
 
-    /// The one's complement sum of `bytes` as big-endian words of 16 bits, an odd byte followed by a zero. Not inverted.
+    /// The sum of `bytes` as little-endian words, an odd byte followed by a zero; below 2^48, for [`fold`].
     ///
     /// Any alignment; at most 2^32 bytes.
     #[inline(always)]
-    pub fn sum(&self, bytes: &[u8]) -> u16 {
+    pub fn words(&self, bytes: &[u8]) -> u64 {
         (self.run)(bytes)
+    }
+
+    /// The one's complement sum of `bytes` as big-endian words of 16 bits, an odd byte followed by a zero. Not inverted.
+    #[inline(always)]
+    pub fn sum(&self, bytes: &[u8]) -> u16 {
+        fold(self.words(bytes)).swap_bytes()
     }
 }
 
@@ -73,44 +82,55 @@ const SCALAR: Checksum = Checksum {
 };
 
 #[inline(never)]
-fn scalar(bytes: &[u8]) -> u16 {
-    finish(words(bytes))
-}
-
-/// The sum of words in machine order, not folded: which order doesn't matter to one's complement until the end.
-#[inline(always)]
-fn words(bytes: &[u8]) -> u64 {
+fn scalar(bytes: &[u8]) -> u64 {
     let (blocks, rest) = bytes.as_chunks::<16>();
     let mut lanes = [0u64; 4];
     for block in blocks {
         let (words, _) = block.as_chunks::<4>();
         for (lane, word) in lanes.iter_mut().zip(words) {
-            *lane += u64::from(u32::from_ne_bytes(*word));
+            *lane += u64::from(u32::from_le_bytes(*word));
         }
     }
-    let (pairs, odd) = rest.as_chunks::<2>();
-    let mut sum: u64 = lanes.iter().map(|lane| u64::from(fold(*lane))).sum();
-    for pair in pairs {
-        sum += u64::from(u16::from_ne_bytes(*pair));
+    folded(lanes) + few(rest)
+}
+
+/// As [`Checksum::words`], without a call and without vectors: for up to some 60 bytes.
+#[inline(always)]
+pub fn few(bytes: &[u8]) -> u64 {
+    let halves = |word: u64| (word & 0xffff_ffff) + (word >> 32);
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut sum = 0;
+    for word in words {
+        sum += halves(u64::from_le_bytes(*word));
     }
-    if let [byte] = odd {
-        sum += u64::from(u16::from_ne_bytes([*byte, 0]));
+    let (fours, rest) = rest.as_chunks::<4>();
+    let (twos, rest) = rest.as_chunks::<2>();
+    if let [word] = fours {
+        sum += u64::from(u32::from_le_bytes(*word));
+    }
+    if let [word] = twos {
+        sum += u64::from(u16::from_le_bytes(*word));
+    }
+    if let [byte] = rest {
+        sum += u64::from(*byte);
     }
     sum
 }
 
+/// A sum in 16 bits, each carry added at the other end.
 #[inline(always)]
-fn finish(sum: u64) -> u16 {
-    u16::from_be(fold(sum))
-}
-
-#[inline(always)]
-fn fold(sum: u64) -> u16 {
+pub fn fold(sum: u64) -> u16 {
     let sum = (sum & 0xffff_ffff) + (sum >> 32);
     let sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32);
     let sum = (sum & 0xffff) + (sum >> 16);
     let sum = (sum & 0xffff) + (sum >> 16);
     sum as u16
+}
+
+/// Lanes may be full: each is folded before they are added.
+#[inline(always)]
+fn folded(lanes: [u64; 4]) -> u64 {
+    lanes.iter().map(|lane| u64::from(fold(*lane))).sum()
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -135,7 +155,7 @@ mod vector {
 
     use mpps_cpu::Avx2;
 
-    use super::{Checksum, finish, fold, words};
+    use super::{Checksum, few, folded};
 
     /// Bytes of a vector.
     const WIDTH: usize = 32;
@@ -165,7 +185,7 @@ mod vector {
     }
 
     #[target_feature(enable = "avx2")]
-    fn avx2_sum(bytes: &[u8]) -> u16 {
+    fn avx2_sum(bytes: &[u8]) -> u64 {
         let low = _mm256_set1_epi64x(0xffff_ffff);
         // Two sums, so that additions don't wait for each other.
         let (mut even, mut odd) = (_mm256_setzero_si256(), _mm256_setzero_si256());
@@ -183,11 +203,7 @@ mod vector {
             even = _mm256_add_epi64(even, _mm256_and_si256(value, low));
             odd = _mm256_add_epi64(odd, _mm256_srli_epi64::<32>(value));
         }
-        let sum: u64 = lanes(_mm256_add_epi64(even, odd))
-            .iter()
-            .map(|lane| u64::from(fold(*lane)))
-            .sum();
-        finish(sum + words(rest))
+        folded(lanes(_mm256_add_epi64(even, odd))) + few(rest)
     }
 }
 

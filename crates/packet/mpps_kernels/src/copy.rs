@@ -38,7 +38,10 @@ impl CopyKind {
 
     /// The kernel of this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::NAMES.iter().find(|(have, _)| *have == name).map(|(_, kind)| *kind)
+        Self::NAMES
+            .iter()
+            .find(|(have, _)| *have == name)
+            .map(|(_, kind)| *kind)
     }
 }
 
@@ -154,7 +157,10 @@ unsafe fn pair<T>(to: *mut u8, from: *const u8, len: usize) {
     let last = len - size_of::<T>();
     // SAFETY: the caller's promise.
     unsafe {
-        let (head, tail) = (from.cast::<T>().read_unaligned(), from.add(last).cast::<T>().read_unaligned());
+        let (head, tail) = (
+            from.cast::<T>().read_unaligned(),
+            from.add(last).cast::<T>().read_unaligned(),
+        );
         to.cast::<T>().write_unaligned(head);
         to.add(last).cast::<T>().write_unaligned(tail);
     }
@@ -165,7 +171,12 @@ unsafe fn pair<T>(to: *mut u8, from: *const u8, len: usize) {
 /// # Safety
 /// As [`Mover::move_bytes`]; `step` moves `W` bytes.
 #[inline(always)]
-unsafe fn stride<const W: usize>(to: *mut u8, from: *const u8, len: usize, step: impl Fn(*mut u8, *const u8)) {
+unsafe fn stride<const W: usize>(
+    to: *mut u8,
+    from: *const u8,
+    len: usize,
+    step: impl Fn(*mut u8, *const u8),
+) {
     let mut at = 0;
     while at + W <= len {
         // SAFETY: within `len`.
@@ -206,17 +217,27 @@ mod plain {
                     small(to, from, len);
                 } else {
                     stride::<16>(to, from, len, |to, from| {
-                        to.cast::<[u8; 16]>().write_unaligned(from.cast::<[u8; 16]>().read_unaligned());
+                        to.cast::<[u8; 16]>()
+                            .write_unaligned(from.cast::<[u8; 16]>().read_unaligned());
                     });
                 }
             }
         }
     }
 
-    pub(super) const LIBC: Copier =
-        Copier { name: "libc", one: copy_with::<Libc>, fill: fill_with::<Libc>, drain: drain_with::<Libc> };
+    pub(super) const LIBC: Copier = Copier {
+        name: "libc",
+        one: copy_with::<Libc>,
+        fill: fill_with::<Libc>,
+        drain: drain_with::<Libc>,
+    };
 
-    pub(super) const INLINE: Copier = Copier { name: "inline", one: inline_one, fill: inline_fill, drain: inline_drain };
+    pub(super) const INLINE: Copier = Copier {
+        name: "inline",
+        one: inline_one,
+        fill: inline_fill,
+        drain: inline_drain,
+    };
 
     fn inline_one(to: &mut [u8], from: &[u8]) {
         copy_with::<Inline>(to, from);

@@ -8,7 +8,7 @@
     reason = "vector instructions on packet bytes; design.md section 2 licenses this crate"
 )]
 
-mod checksum;
+pub mod checksum;
 mod copy;
 mod macswap;
 

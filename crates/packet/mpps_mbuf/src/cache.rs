@@ -147,7 +147,7 @@ fn survey(headers: &[NonNull<Header>]) -> (bool, u64, u32) {
         unsafe {
             let p = header.as_ptr();
             other |= (*p).tag ^ tag;
-            bytes += u64::from((*p).shape.pkt_len);
+            bytes += u64::from((*p).shape.pkt_len());
         }
     }
     (other == 0, bytes, tag)

@@ -16,16 +16,66 @@ pub(crate) const SHARED: u32 = 4;
 /// Any of the bits that make an mbuf leave the fast paths.
 pub(crate) const SLOW: u32 = 0xff;
 
-/// What a receive path writes for every packet, in one store.
+/// What a receive path writes for every packet: one word, so that it is one store, and a load of any part of it right
+/// behind is forwarded from that store.
 #[derive(Clone, Copy)]
-#[repr(C, align(8))]
-pub(crate) struct Shape {
-    /// Bytes from the start of the buffer to the data.
-    pub(crate) data_off: u16,
-    /// Bytes of data in this segment.
-    pub(crate) data_len: u16,
-    /// Bytes of data in all segments; meaningful in the first one.
-    pub(crate) pkt_len: u32,
+#[repr(transparent)]
+pub(crate) struct Shape(u64);
+
+impl Shape {
+    /// Bytes from the start of the buffer to the data, bytes of data in this segment, bytes in all segments (meaningful
+    /// in the first one).
+    #[inline(always)]
+    pub(crate) const fn new(data_off: u16, data_len: u16, pkt_len: u32) -> Self {
+        Self(data_off as u64 | (data_len as u64) << 16 | (pkt_len as u64) << 32)
+    }
+
+    #[inline(always)]
+    pub(crate) const fn data_off(self) -> u16 {
+        self.0 as u16
+    }
+
+    #[inline(always)]
+    pub(crate) const fn data_len(self) -> u16 {
+        (self.0 >> 16) as u16
+    }
+
+    #[inline(always)]
+    pub(crate) const fn pkt_len(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    /// The same with `by` bytes more before the data.
+    pub(crate) const fn grow_front(self, by: u16) -> Self {
+        Self::new(
+            self.data_off() - by,
+            self.data_len() + by,
+            self.pkt_len() + by as u32,
+        )
+    }
+
+    /// The same with `by` bytes fewer at the front.
+    pub(crate) const fn trim_front(self, by: u16) -> Self {
+        Self::new(
+            self.data_off() + by,
+            self.data_len() - by,
+            self.pkt_len() - by as u32,
+        )
+    }
+
+    /// The same with `by` bytes more at the end of this segment.
+    pub(crate) const fn grow_back(self, by: u16) -> Self {
+        Self::new(
+            self.data_off(),
+            self.data_len() + by,
+            self.pkt_len() + by as u32,
+        )
+    }
+
+    /// The same with another length of the packet.
+    pub(crate) const fn with_pkt_len(self, pkt_len: u32) -> Self {
+        Self::new(self.data_off(), self.data_len(), pkt_len)
+    }
 }
 
 /// One cache line. Invariants of a free mbuf: `tag` has no [`SLOW`] bit, `next` is null, `segs` is one.

@@ -57,13 +57,13 @@ impl Mbuf {
     /// Bytes in all segments.
     #[inline(always)]
     pub fn pkt_len(&self) -> u32 {
-        self.shape().pkt_len
+        self.shape().pkt_len()
     }
 
     /// Bytes in the first segment.
     #[inline(always)]
     pub fn data_len(&self) -> u16 {
-        self.shape().data_len
+        self.shape().data_len()
     }
 
     /// Number of segments.
@@ -80,8 +80,8 @@ impl Mbuf {
         // the buffer stays mapped while the mbuf is out.
         unsafe {
             std::slice::from_raw_parts(
-                buf.add(usize::from(shape.data_off)),
-                usize::from(shape.data_len),
+                buf.add(usize::from(shape.data_off())),
+                usize::from(shape.data_len()),
             )
         }
     }
@@ -96,8 +96,8 @@ impl Mbuf {
         // SAFETY: as in `data`; no clone shares the buffer, and `&mut self` is the only handle.
         Some(unsafe {
             std::slice::from_raw_parts_mut(
-                buf.add(usize::from(shape.data_off)),
-                usize::from(shape.data_len),
+                buf.add(usize::from(shape.data_off())),
+                usize::from(shape.data_len()),
             )
         })
     }
@@ -129,13 +129,13 @@ impl Mbuf {
 
     /// Bytes free before the data of the first segment.
     pub fn headroom(&self) -> u16 {
-        self.shape().data_off
+        self.shape().data_off()
     }
 
     /// Bytes free behind the data of the first segment.
     pub fn tailroom(&self) -> u16 {
         let shape = self.shape();
-        field!(self.buf_len) - shape.data_off - shape.data_len
+        field!(self.buf_len) - shape.data_off() - shape.data_len()
     }
 
     /// Size of the buffer of the first segment, headroom included.
@@ -145,28 +145,22 @@ impl Mbuf {
 
     /// Makes `len` bytes before the data part of it and returns them; `None` when there is no room or the data is shared.
     pub fn prepend(&mut self, len: u16) -> Option<&mut [u8]> {
-        let mut shape = self.shape();
-        if len > shape.data_off || shape.data_len.checked_add(len).is_none() {
+        let shape = self.shape();
+        if len > shape.data_off() || shape.data_len().checked_add(len).is_none() {
             return None;
         }
         self.data_mut()?;
-        shape.data_off -= len;
-        shape.data_len += len;
-        shape.pkt_len += u32::from(len);
-        self.set_shape(shape);
+        self.set_shape(shape.grow_front(len));
         self.data_mut().map(|data| &mut data[..usize::from(len)])
     }
 
     /// Takes `len` bytes off the front of the first segment; false, and nothing changed, when it is shorter.
     pub fn trim_front(&mut self, len: u16) -> bool {
-        let mut shape = self.shape();
-        if len > shape.data_len {
+        let shape = self.shape();
+        if len > shape.data_len() {
             return false;
         }
-        shape.data_off += len;
-        shape.data_len -= len;
-        shape.pkt_len -= u32::from(len);
-        self.set_shape(shape);
+        self.set_shape(shape.trim_front(len));
         true
     }
 
@@ -178,12 +172,10 @@ impl Mbuf {
         if self.data_mut().is_none() {
             return false;
         }
-        let mut shape = self.shape();
-        let old = usize::from(shape.data_len);
+        let shape = self.shape();
+        let old = usize::from(shape.data_len());
         // `bytes` fits the tailroom, a u16.
-        shape.data_len += bytes.len() as u16;
-        shape.pkt_len += bytes.len() as u32;
-        self.set_shape(shape);
+        self.set_shape(shape.grow_back(bytes.len() as u16));
         if let Some(data) = self.data_mut() {
             data[old..].copy_from_slice(bytes);
         }
@@ -194,13 +186,11 @@ impl Mbuf {
     /// room, or the packet is a chain or shared.
     #[inline]
     pub fn resize(&mut self, len: u16) -> bool {
-        let mut shape = self.shape();
-        if self.tag() & SLOW != 0 || len > field!(self.buf_len) - shape.data_off {
+        let shape = self.shape();
+        if self.tag() & SLOW != 0 || len > field!(self.buf_len) - shape.data_off() {
             return false;
         }
-        shape.data_len = len;
-        shape.pkt_len = u32::from(len);
-        self.set_shape(shape);
+        self.set_shape(Shape::new(shape.data_off(), len, u32::from(len)));
         true
     }
 
@@ -343,9 +333,7 @@ impl Mbuf {
         // The tail's head is now a segment in the middle: its tag keeps its own bits, the head says "chained".
         field!(self.tag = self.tag() | CHAINED);
         field!(self.segs = segments);
-        let mut shape = self.shape();
-        shape.pkt_len = length;
-        self.set_shape(shape);
+        self.set_shape(self.shape().with_pkt_len(length));
         Ok(())
     }
 
@@ -387,9 +375,8 @@ impl Mbuf {
 
     /// Makes the length of the first segment that of the packet, and its only segment.
     pub(crate) fn only_this_segment(&mut self) {
-        let mut shape = self.shape();
-        shape.pkt_len = u32::from(shape.data_len);
-        self.set_shape(shape);
+        let shape = self.shape();
+        self.set_shape(shape.with_pkt_len(u32::from(shape.data_len())));
     }
 
     /// Gives up the handle without freeing.
@@ -409,11 +396,7 @@ impl Mbuf {
         let p = header.as_ptr();
         // SAFETY: the caller's promise.
         unsafe {
-            (&raw mut (*p).shape).write(Shape {
-                data_off: HEADROOM,
-                data_len: len,
-                pkt_len: len as u32,
-            });
+            (&raw mut (*p).shape).write(Shape::new(HEADROOM, len, len as u32));
             (&raw mut (*p).ol_flags).write(0);
             (&raw mut (*p).tx_offload).write(0);
         }
@@ -457,8 +440,8 @@ impl<'a> Iterator for Segments<'a> {
         // SAFETY: as in `Mbuf::data`.
         Some(unsafe {
             std::slice::from_raw_parts(
-                buf.add(usize::from(shape.data_off)),
-                usize::from(shape.data_len),
+                buf.add(usize::from(shape.data_off())),
+                usize::from(shape.data_len()),
             )
         })
     }

@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use mpps_ring::MpmcRing;
 use mpps_shm::{Mapping, MemoryError, PageSource};
 
-use crate::header::{CHAINED, CLONE, Cold, Header, SHARED, Slot, pool_of, tag_of};
+use crate::header::{CHAINED, CLONE, Cold, Header, SHARED, Shape, Slot, pool_of, tag_of};
 use crate::mbuf::Mbuf;
 use crate::{CACHE_MAX, HEADROOM};
 
@@ -412,11 +412,7 @@ impl PoolInner {
     fn fresh(&self, index: usize) -> Header {
         Header {
             buf: self.buffer(index),
-            shape: crate::header::Shape {
-                data_off: HEADROOM,
-                data_len: 0,
-                pkt_len: 0,
-            },
+            shape: Shape::new(HEADROOM, 0, 0),
             ol_flags: 0,
             tx_offload: 0,
             tag: tag_of(self.id),

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Checksum, ChecksumKind};
+use super::{Checksum, ChecksumKind, few, fold};
 
 /// RFC 1071 as it is written down: word by word, carry by carry.
 fn by_the_book(bytes: &[u8]) -> u16 {
@@ -77,5 +77,6 @@ proptest! {
         for kernel in kernels() {
             prop_assert_eq!(kernel.sum(part), by_the_book(part), "{}", kernel.name());
         }
+        prop_assert_eq!(fold(few(part)).to_le_bytes(), by_the_book(part).to_be_bytes());
     }
 }

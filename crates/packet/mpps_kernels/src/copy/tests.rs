@@ -5,15 +5,30 @@ use proptest::prelude::*;
 use super::{Copier, CopyKind};
 
 fn kinds() -> Vec<Copier> {
-    CopyKind::NAMES.iter().filter_map(|(_, kind)| Copier::choose(*kind).ok()).collect()
+    CopyKind::NAMES
+        .iter()
+        .filter_map(|(_, kind)| Copier::choose(*kind).ok())
+        .collect()
 }
 
 fn check(kernel: &Copier, len: usize, from_at: usize, to_at: usize) {
     let from: Vec<u8> = (0..from_at + len).map(|n| (n * 31 + 7) as u8).collect();
     let mut to = vec![0xee; to_at + len + 64];
     kernel.copy(&mut to[to_at..to_at + len], &from[from_at..]);
-    assert_eq!(to[to_at..to_at + len], from[from_at..], "{} {len} {from_at} {to_at}", kernel.name());
-    assert!(to[..to_at].iter().chain(&to[to_at + len..]).all(|byte| *byte == 0xee), "{} {len}: beyond", kernel.name());
+    assert_eq!(
+        to[to_at..to_at + len],
+        from[from_at..],
+        "{} {len} {from_at} {to_at}",
+        kernel.name()
+    );
+    assert!(
+        to[..to_at]
+            .iter()
+            .chain(&to[to_at + len..])
+            .all(|byte| *byte == 0xee),
+        "{} {len}: beyond",
+        kernel.name()
+    );
 }
 
 #[test]

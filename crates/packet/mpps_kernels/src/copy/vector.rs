@@ -1,6 +1,8 @@
 //! Kinds that need instructions of newer CPUs. A kernel leaves this module only with the token for its instructions.
 
-use std::arch::x86_64::{_mm256_loadu_si256, _mm256_storeu_si256, _mm512_loadu_si512, _mm512_storeu_si512};
+use std::arch::x86_64::{
+    _mm256_loadu_si256, _mm256_storeu_si256, _mm512_loadu_si512, _mm512_storeu_si512,
+};
 
 use mpps_cpu::{Avx2, Avx512};
 use mpps_mbuf::Mbuf;
@@ -35,7 +37,9 @@ impl Mover for Bytes32 {
             if len <= 32 {
                 small(to, from, len);
             } else {
-                stride::<32>(to, from, len, |to, from| _mm256_storeu_si256(to.cast(), _mm256_loadu_si256(from.cast())));
+                stride::<32>(to, from, len, |to, from| {
+                    _mm256_storeu_si256(to.cast(), _mm256_loadu_si256(from.cast()))
+                });
             }
         }
     }
@@ -51,7 +55,9 @@ impl Mover for Bytes64 {
             if len < 64 {
                 Bytes32::move_bytes(to, from, len);
             } else {
-                stride::<64>(to, from, len, |to, from| _mm512_storeu_si512(to.cast(), _mm512_loadu_si512(from.cast())));
+                stride::<64>(to, from, len, |to, from| {
+                    _mm512_storeu_si512(to.cast(), _mm512_loadu_si512(from.cast()))
+                });
             }
         }
     }
@@ -78,7 +84,13 @@ macro_rules! compiled {
 }
 
 compiled!(Bytes32, "avx2", avx2_one, avx2_fill, avx2_drain);
-compiled!(Bytes64, "avx512f,avx512bw,avx512vl,avx2", avx512_one, avx512_fill, avx512_drain);
+compiled!(
+    Bytes64,
+    "avx512f,avx512bw,avx512vl,avx2",
+    avx512_one,
+    avx512_fill,
+    avx512_drain
+);
 
 fn erms_one(to: &mut [u8], from: &[u8]) {
     copy_with::<Erms>(to, from);
@@ -94,12 +106,18 @@ fn erms_drain(packets: &[Mbuf], to: &mut [u8]) {
 
 /// Any x86-64 CPU runs `rep movsb`; those that state ERMS run it fast, and only there it is offered.
 pub(super) fn erms() -> Option<Copier> {
-    is_fast().then_some(Copier { name: "erms", one: erms_one, fill: erms_fill, drain: erms_drain })
+    is_fast().then_some(Copier {
+        name: "erms",
+        one: erms_one,
+        fill: erms_fill,
+        drain: erms_drain,
+    })
 }
 
 fn is_fast() -> bool {
     // Leaf 7, EBX bit 9: enhanced rep movsb.
-    std::arch::x86_64::__get_cpuid_max(0).0 >= 7 && std::arch::x86_64::__cpuid_count(7, 0).ebx & 1 << 9 != 0
+    std::arch::x86_64::__get_cpuid_max(0).0 >= 7
+        && std::arch::x86_64::__cpuid_count(7, 0).ebx & 1 << 9 != 0
 }
 
 pub(super) fn avx2() -> Option<Copier> {
