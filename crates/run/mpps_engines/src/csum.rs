@@ -11,6 +11,7 @@
 //! whole in the first segment, is only addressed.
 
 mod headers;
+mod quick;
 mod tunnel;
 
 use mpps_dev::{Lcore, TxOffloads};
@@ -41,6 +42,8 @@ pub(crate) struct Csum {
     tso: u16,
     tunnels: Option<TunnelPorts>,
     checksum: Checksum,
+    /// Nothing of a plain UDP or TCP packet is left to the port.
+    is_quick: bool,
     marks: Marks,
     vlan: (u16, u16),
 }
@@ -50,6 +53,11 @@ const ETHERNET_ONLY: TxOffload = TxOffload::new(MIN_FRAME as u16, 0, 0);
 
 /// EtherTypes below are no EtherTypes, or of protocols long dead: nothing to sum, no tag to look behind.
 const FIRST_ETHERTYPE: u16 = 0x0800;
+
+/// What a port may do of a plain UDP or TCP packet.
+const PLAIN: TxOffloads = TxOffloads::IPV4_CKSUM
+    .union(TxOffloads::UDP_CKSUM)
+    .union(TxOffloads::TCP_CKSUM);
 
 /// What receive queues say about packets that arrived broken.
 const BAD: OffloadFlags = OffloadFlags::RX_IP_CKSUM_BAD
@@ -111,6 +119,7 @@ impl Csum {
             tso: settings.tso,
             tunnels: settings.parse_tunnel.then_some(ports),
             checksum: setup.settings.checksum,
+            is_quick: settings.tso == 0 && !settings.hardware.intersects(PLAIN),
             marks: marks(&setup.tx),
             vlan: setup.tx.tx_vlan,
         })

@@ -8,7 +8,7 @@ use mpps_wire::{Crc32c, Header, Ipv4, Layers, Sctp, Tcp, Udp, parse, protocol};
 use super::Csum;
 
 /// From this length on, the call of the kernel that was chosen costs less than it wins.
-const LONG: usize = 128;
+pub(super) const LONG: usize = 32;
 
 /// Longest headers whose length [`TxOffload`] can say.
 const MAX_L2: usize = 127;
@@ -43,6 +43,18 @@ impl Csum {
     /// Sums what there is to sum, and sets flags and lengths.
     #[inline(never)]
     pub(super) fn headers(&self, packet: &mut Mbuf) {
+        if self.is_quick
+            && let Some(data) = packet.data_mut()
+            && let Some(lengths) = self.quick(data)
+        {
+            packet.set_offload(self.marks.flags | OffloadFlags::TX_IPV4, lengths);
+        } else {
+            self.any_headers(packet);
+        }
+    }
+
+    #[inline(never)]
+    fn any_headers(&self, packet: &mut Mbuf) {
         let layers = parse(packet.data(), self.tunnels.as_ref());
         let (flags, lengths) = match layers.outer() {
             None => self.plain(packet, &layers),
