@@ -9,9 +9,12 @@
 //! A UDP checksum of zero means "none" and stays. Fragments have their IPv4 header summed, no more, since an L4 checksum
 //! covers the whole packet. What isn't IP, whose lengths contradict each other or the frame, or whose headers don't lie
 //! whole in the first segment, is only addressed.
+//!
+//! With `set txsplit` packets leave as copies in segments ([`split`]).
 
 mod headers;
 mod quick;
+mod split;
 mod tunnel;
 
 use mpps_dev::{Lcore, TxOffloads};
@@ -19,6 +22,7 @@ use mpps_kernels::{Checksum, Marks};
 use mpps_mbuf::{Mbuf, OffloadFlags, TxOffload};
 use mpps_wire::TunnelPorts;
 
+use self::split::Splitter;
 use crate::mac::{MIN_FRAME, addresses, marks, tag_all};
 use crate::private::make_private;
 use crate::{Engine, EngineSpec, Needs, StreamIo, StreamSetup, StreamStats};
@@ -44,6 +48,7 @@ pub(crate) struct Csum {
     checksum: Checksum,
     /// Nothing of a plain UDP or TCP packet is left to the port.
     is_quick: bool,
+    splitter: Option<Splitter>,
     marks: Marks,
     vlan: (u16, u16),
 }
@@ -120,6 +125,7 @@ impl Csum {
             tunnels: settings.parse_tunnel.then_some(ports),
             checksum: setup.settings.checksum,
             is_quick: settings.tso == 0 && !settings.hardware.intersects(PLAIN),
+            splitter: Splitter::new(setup),
             marks: marks(&setup.tx),
             vlan: setup.tx.tx_vlan,
         })
@@ -148,7 +154,7 @@ impl Csum {
 
     /// All packets in hand.
     #[inline(always)]
-    fn work(&self, lcore: &mut Lcore, io: &mut StreamIo) {
+    fn work(&mut self, lcore: &mut Lcore, io: &mut StreamIo) {
         let mut shared = false;
         for packet in io.burst.as_mut_slice() {
             if packet.flags().intersects(BAD) {
@@ -163,6 +169,9 @@ impl Csum {
             io.stats.dropped.add(dropped);
         }
         tag_all(io.burst.as_mut_slice(), self.marks, self.vlan);
+        if let Some(splitter) = &mut self.splitter {
+            splitter.split(lcore, &mut io.burst);
+        }
     }
 }
 

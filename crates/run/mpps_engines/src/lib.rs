@@ -24,6 +24,7 @@ mod mac;
 mod macswap;
 mod noisy;
 mod private;
+mod random;
 mod recycle_mbufs;
 mod rxonly;
 mod settings;

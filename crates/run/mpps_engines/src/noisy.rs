@@ -5,7 +5,8 @@
 //! first. A queue that is idle for `--noisy-tx-sw-buffer-flushtime` is sent whole. For each packet that arrives, cache
 //! lines picked at random of a private area are written, read, or both.
 //!
-//! Queue and area belong to the stream and end with its engine, which gives the mbufs back.
+//! Queue and area belong to the stream, so that ports with several queues have several, and end with its engine, which
+//! gives the mbufs back.
 
 use std::collections::VecDeque;
 
@@ -16,6 +17,7 @@ use mpps_mbuf::{BURST_MAX, Mbuf};
 use crate::five_tuple_swap::FiveTupleSwap;
 use crate::mac::Mac;
 use crate::macswap::MacSwap;
+use crate::random::XorShift;
 use crate::{Engine, EngineSpec, Needs, NoisyMode, NoisySettings, StreamIo, StreamSetup};
 
 pub(crate) const SPEC: EngineSpec = EngineSpec {
@@ -59,7 +61,7 @@ struct Memory {
     writes: u32,
     reads: u32,
     reads_writes: u32,
-    random: u64,
+    random: XorShift,
 }
 
 #[derive(Clone)]
@@ -186,9 +188,7 @@ impl Memory {
             writes: settings.writes,
             reads: settings.reads,
             reads_writes: settings.reads_writes,
-            random: 0x9e37_79b9_7f4a_7c15
-                ^ u64::from(setup.rx.port) << 32
-                ^ u64::from(setup.rx.queue),
+            random: XorShift::of_queue(setup.rx.port, setup.rx.queue),
         }))
     }
 
@@ -196,7 +196,7 @@ impl Memory {
     fn walk(&mut self, packets: usize) {
         for _ in 0..packets {
             for _ in 0..self.writes {
-                let value = self.random;
+                let value = self.random.next();
                 self.pick().0[0] = value;
             }
             for _ in 0..self.reads {
@@ -210,14 +210,11 @@ impl Memory {
         std::hint::black_box(&mut self.lines);
     }
 
-    /// A random line (xorshift, then scaled to the area without a division).
+    /// A random line.
     #[inline(always)]
     fn pick(&mut self) -> &mut Line {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        let index = (u128::from(self.random) * self.lines.len() as u128) >> 64;
-        &mut self.lines[index as usize]
+        let index = self.random.below(self.lines.len());
+        &mut self.lines[index]
     }
 }
 

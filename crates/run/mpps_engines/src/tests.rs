@@ -267,3 +267,85 @@ fn the_largest_burst_ends() {
         bench.finish();
     }
 }
+
+#[test]
+fn engines_are_named_in_testpmds_order() {
+    let names: Vec<_> = ENGINES.iter().map(|engine| engine.name).collect();
+    assert_eq!(
+        names.join(" "),
+        "io mac macswap flowgen rxonly txonly csum icmpecho noisy 5tswap recycle_mbufs ieee1588 shared_rxq"
+    );
+    for engine in ENGINES {
+        assert_eq!(find(engine.name).map(|found| found.name), Some(engine.name));
+        assert!(!engine.help.contains('\n') && !engine.help.is_empty());
+    }
+}
+
+#[test]
+fn recycle_mbufs_is_io_and_says_so() {
+    let pool = pool();
+    let mut bench = Bench::new(&pool, packets(&pool, &frames(9)), usize::MAX);
+    let sent = bench.run(&mut *engine("recycle_mbufs", &setup(&pool)), 1);
+    assert_eq!(sent, frames(9));
+    assert!(find("recycle_mbufs").unwrap().notice.is_some());
+    bench.finish();
+}
+
+#[test]
+fn shared_rxq_frees_and_counts_once() {
+    let pool = pool();
+    let mut bench = Bench::new(&pool, packets(&pool, &frames(40)), usize::MAX);
+    let sent = bench.run(&mut *engine("shared_rxq", &setup(&pool)), 2);
+    let stats = &bench.io.stats;
+    assert_eq!((stats.rx_packets.get(), stats.dropped.get()), (40, 0));
+    assert!(sent.is_empty());
+    bench.finish();
+}
+
+#[test]
+fn ieee1588_is_refused_without_timestamps() {
+    let mut setup = setup(&pool());
+    setup.rx.port = 3;
+    let refusal = |setup: &crate::StreamSetup| {
+        let error = (find("ieee1588").unwrap().make)(setup).err().unwrap();
+        assert!(error.contains("port 3") && !error.contains('\n'), "{error}");
+        error
+    };
+    assert!(refusal(&setup).contains("receive timestamps"));
+    setup.rx.timestamps = true;
+    assert!(refusal(&setup).contains("transmit timestamps"));
+}
+
+#[test]
+fn a_full_burst_with_shared_packets_stays_whole_and_in_order() {
+    let pool = pool();
+    let mut received = packets(&pool, &frames(512));
+    let clones: Vec<_> = (0..512)
+        .step_by(100)
+        .map(|n| pool.share(&mut received[n]).unwrap())
+        .collect();
+    let mut bench = Bench::new(&pool, received, usize::MAX);
+    bench.io.burst.set_limit(512);
+    let sent = bench.run(&mut *engine("macswap", &setup(&pool)), 1);
+    let expected: Vec<_> = frames(512).iter().map(|frame| swapped(frame)).collect();
+    assert_eq!(sent, expected);
+    assert_eq!(bench.io.stats.dropped.get(), 0);
+    drop(clones);
+    bench.finish();
+}
+
+#[test]
+fn without_mbufs_to_copy_into_shared_packets_are_dropped_and_counted() {
+    let pool = pool();
+    let mut received = packets(&pool, &frames(6));
+    let clones = [1, 4].map(|n| pool.share(&mut received[n]).unwrap());
+    let rest: Vec<_> = std::iter::from_fn(|| pool.alloc()).collect();
+    let mut bench = Bench::new(&pool, received, usize::MAX);
+    let sent = bench.run(&mut *engine("mac", &setup(&pool)), 1);
+    // The first of the two gives its own mbuf back only when its clone is gone: none can be copied.
+    let numbers: Vec<_> = sent.iter().map(|frame| frame[12]).collect();
+    assert_eq!(numbers, [0, 2, 3, 5].map(|n: u8| n * 13 + 12));
+    assert_eq!(bench.io.stats.dropped.get(), 2);
+    drop((clones, rest));
+    bench.finish();
+}

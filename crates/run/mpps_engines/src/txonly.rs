@@ -7,6 +7,7 @@
 use mpps_dev::Lcore;
 use mpps_mbuf::{Mbuf, OffloadFlags, PoolId, TxOffload};
 
+use crate::random::XorShift;
 use crate::template::{Addresses, HEADERS, Template};
 use crate::{Engine, EngineSpec, Needs, StreamIo, StreamSetup, TxSplit};
 
@@ -35,7 +36,7 @@ struct TxOnly {
     pool: PoolId,
     flags: OffloadFlags,
     vlan: (u16, u16),
-    random: u64,
+    random: XorShift,
 }
 
 impl TxOnly {
@@ -81,9 +82,7 @@ impl TxOnly {
             pool: setup.pool,
             flags: setup.tx.tx_flags,
             vlan: setup.tx.tx_vlan,
-            random: 0x9e37_79b9_7f4a_7c15
-                ^ u64::from(setup.tx.port) << 32
-                ^ u64::from(setup.tx.queue),
+            random: XorShift::of_queue(setup.tx.port, setup.tx.queue),
         })
     }
 
@@ -117,7 +116,7 @@ impl TxOnly {
 
     fn chain(&mut self, lcore: &mut Lcore) -> Option<Mbuf> {
         let n = match self.split {
-            TxSplit::Random => 1 + self.next_random() as usize % self.lengths.len(),
+            TxSplit::Random => 1 + self.random.below(self.lengths.len()),
             TxSplit::Off | TxSplit::On => self.lengths.len(),
         };
         let total: u16 = self.lengths[..n].iter().sum();
@@ -140,14 +139,6 @@ impl TxOnly {
             }
         }
         head
-    }
-
-    /// A xorshift generator: how many segments a packet gets needs no better one.
-    fn next_random(&mut self) -> u64 {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        self.random
     }
 }
 

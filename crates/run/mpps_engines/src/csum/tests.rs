@@ -9,7 +9,7 @@ use mpps_mbuf::{Mbuf, OffloadFlags, Pool, TxOffload};
 
 use super::Csum;
 use crate::testing::{Bench, packets, pool, setup};
-use crate::{StreamSetup, frames};
+use crate::{StreamSetup, TxSplit, frames};
 
 /// Frames with the offsets of their 16-bit checksums (SCTP's is two of them), as tunnels are parsed.
 const FIELDS: &[(&[u8], &[usize])] = &[
@@ -55,9 +55,8 @@ fn tunnel_setup(pool: &Pool) -> StreamSetup {
 fn through(setup: &StreamSetup, pool: &Pool, packet: Mbuf) -> (Vec<u8>, OffloadFlags, TxOffload) {
     let mut bench = Bench::new(pool, vec![], usize::MAX);
     bench.io.burst.push(packet).unwrap();
-    Csum::new(setup)
-        .unwrap()
-        .work(&mut bench.lcore, &mut bench.io);
+    let mut engine = Csum::new(setup).unwrap();
+    engine.work(&mut bench.lcore, &mut bench.io);
     let packet = bench.io.burst.pop_front().unwrap();
     let bytes = packet.segments_data().flatten().copied().collect();
     let result = (bytes, packet.flags(), packet.tx_offload());
@@ -434,6 +433,68 @@ fn a_shared_packet_is_mended_in_a_copy() {
     assert_eq!(clone.data(), broken);
     drop(clone);
     bench.finish();
+}
+
+#[test]
+fn packets_are_split_as_listed() {
+    let pool = pool();
+    let mut setup = tunnel_setup(&pool);
+    let frame: Vec<u8> = (0..2500).map(|n| n as u8).collect();
+    let shape = |setup: &StreamSetup, frame: &[u8], cuts: &[usize]| {
+        let mut bench = Bench::new(&pool, vec![], usize::MAX);
+        bench.io.burst.push(chain(&pool, frame, cuts)).unwrap();
+        let mut engine = Csum::new(setup).unwrap();
+        engine.work(&mut bench.lcore, &mut bench.io);
+        let packet = bench.io.burst.pop_front().unwrap();
+        let lengths: Vec<usize> = packet.segments_data().map(<[u8]>::len).collect();
+        let bytes: Vec<u8> = packet.segments_data().flatten().copied().collect();
+        assert_eq!(bytes, frame);
+        assert_eq!(packet.pkt_len() as usize, frame.len());
+        drop(packet);
+        bench.finish();
+        lengths
+    };
+    setup.settings.txonly.lengths = vec![20, 30, 40];
+    assert_eq!(shape(&setup, &frame[..100], &[]), [100], "off");
+    setup.settings.txonly.split = TxSplit::On;
+    assert_eq!(shape(&setup, &frame[..100], &[3]), [20, 30, 50]);
+    assert_eq!(shape(&setup, &frame[..35], &[]), [20, 15]);
+    assert_eq!(shape(&setup, &frame[..0], &[]), [0]);
+    assert_eq!(shape(&setup, &frame, &[1000]), [20, 30, 2048, 402]);
+    setup.settings.txonly.split = TxSplit::Random;
+    let lengths = shape(&setup, &frame[..100], &[]);
+    assert!([vec![100], vec![20, 80], vec![20, 30, 50]].contains(&lengths));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #[test]
+    fn the_quick_way_is_the_long_way(
+        frame in proptest::sample::select(frames::ALL),
+        changes in proptest::collection::vec((12usize..60, any::<u8>()), 0..3),
+        tail in proptest::collection::vec(any::<u8>(), 0..300),
+        length in proptest::option::of(20u16..400),
+    ) {
+        let mut frame = [frame, &tail].concat();
+        for (at, value) in changes {
+            let at = at % frame.len();
+            frame[at] = value;
+        }
+        if let Some(length) = length {
+            put(&mut frame, 16, length);
+            put(&mut frame, 38, length.wrapping_sub(20));
+        }
+        let pool = pool();
+        let mut results = [true, false].map(|is_quick| {
+            let mut engine = Csum::new(&tunnel_setup(&pool)).unwrap();
+            engine.is_quick &= is_quick;
+            let mut packet = chain(&pool, &frame, &[]);
+            engine.headers(&mut packet);
+            (packet.data().to_vec(), packet.flags(), packet.tx_offload())
+        });
+        let [quick, long] = &mut results;
+        prop_assert_eq!(quick, long);
+    }
 }
 
 proptest! {
