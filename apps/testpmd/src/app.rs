@@ -9,6 +9,7 @@ mod forwarding;
 mod last_words;
 mod output;
 mod pools;
+mod port_settings;
 mod ports;
 mod run;
 mod settings;

@@ -4,15 +4,18 @@
 //! long as the program; [`session`] puts them together.
 
 mod control;
+mod mac;
 mod set;
 mod show;
+mod switches;
 
 use std::borrow::Cow;
 use std::io::Write;
 
-use mpps_console::{Choices, Command, Host, Section, Session, Table, builtins};
+use mpps_console::{Choices, Command, Host, Outcome, Section, Session, Table, builtins};
 
 use crate::app::App;
+use crate::text::ConfigRefusal;
 
 static SECTIONS: [Section; 8] = [
     Section { name: "control", about: "Start, stop, quit, command files" },
@@ -30,9 +33,17 @@ static BUILTINS: [Command<App>; 5] = builtins();
 /// The console with all commands.
 pub fn session() -> Session<App> {
     Session::new(
-        Table::new(&SECTIONS, &[&BUILTINS, &control::COMMANDS, &show::COMMANDS, &set::COMMANDS]),
+        Table::new(&SECTIONS, &[&BUILTINS, &control::COMMANDS, &show::COMMANDS, &set::COMMANDS, &switches::COMMANDS, &mac::COMMANDS]),
         "testpmd> ",
     )
+}
+
+/// Says why a command was refused, where it was.
+fn answer(app: &mut App, result: Result<(), ConfigRefusal>) -> Outcome {
+    if let Err(refusal) = result {
+        app.out.complain(refusal);
+    }
+    Outcome::Done
 }
 
 impl Choices for App {

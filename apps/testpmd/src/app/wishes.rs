@@ -27,7 +27,10 @@ pub struct PortWishes {
 impl PortWishes {
     /// What a queue is asked to be; queues that nothing was said of are as the port.
     pub fn queue(&self, side: Side, queue: u16) -> QueueWish {
-        self.side(side).get(usize::from(queue)).copied().unwrap_or_default()
+        self.side(side)
+            .get(usize::from(queue))
+            .copied()
+            .unwrap_or_default()
     }
 
     /// The same, for writing.

@@ -28,6 +28,7 @@
 //! and 18.11 had no bps. Ours alone: `Rx path:` and `Tx path:` as the last lines of port info, when the port names a path.
 
 mod bursts;
+mod config_refusals;
 mod device_info;
 mod dump;
 mod flow;
@@ -55,6 +56,7 @@ mod contract_dump_tests;
 mod contract_tests;
 
 pub use bursts::{BurstLine, BurstSpread, CyclesLine, Direction};
+pub use config_refusals::ConfigRefusal;
 pub use device_info::{DeviceInfo, DevicePort};
 pub use dump::{
     DevargsDump, LcoreRow, MempoolDump, MemzoneRow, PhysmemRow, RingDump, RingEnd, SyncType,

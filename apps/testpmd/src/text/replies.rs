@@ -47,6 +47,10 @@ pub enum Reply<'a> {
     GsoOff(u16),
     /// `load {file}` came to the file's end.
     Loaded(&'a str),
+    /// `set default`.
+    Default,
+    /// `port config all burst 0`: no port recommends a burst.
+    NoBurst,
 }
 
 impl fmt::Display for Reply<'_> {
@@ -84,6 +88,10 @@ impl fmt::Display for Reply<'_> {
             Reply::DescriptorStatus(status) => write!(f, "Desc status = {status}"),
             Reply::GroOff(port) => write!(f, "Port {port} doesn't enable GRO."),
             Reply::GsoOff(port) => write!(f, "GSO is not enabled on Port {port}"),
+            Reply::Default => f.write_str("Reset to default forwarding configuration..."),
+            Reply::NoBurst => {
+                f.write_str("PMD does not recommend a burst size.\nUser provided value must be between 1 and 512")
+            }
             Reply::Loaded(file) => write!(f, "Finished reading CLI commands from {file}"),
         }
     }
