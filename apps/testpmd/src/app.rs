@@ -3,9 +3,11 @@
 //! Made once by `main` from a [`Plan`], used by the console's commands ([`crate::commands`]) on the main thread alone, taken
 //! apart by [`App::shut_down`]. What a command may do is a method here; how it is typed and answered is the command's.
 
+mod dump;
 mod flush;
 mod forward;
 mod forwarding;
+mod info;
 mod last_words;
 mod output;
 mod pools;
@@ -31,6 +33,7 @@ use crate::plan::{Plan, PlannedLcore};
 
 pub use forward::StartRefusal;
 pub use forwarding::Forwarding;
+pub use info::HashPart;
 pub use output::{Captured, Output};
 pub use pools::PoolSet;
 pub use run::run;

@@ -4,9 +4,13 @@
 //! long as the program; [`session`] puts them together.
 
 mod control;
+mod dump;
+mod flow;
+mod hardware;
 mod mac;
 mod set;
 mod show;
+mod show_port;
 mod switches;
 
 use std::borrow::Cow;
@@ -33,7 +37,21 @@ static BUILTINS: [Command<App>; 5] = builtins();
 /// The console with all commands.
 pub fn session() -> Session<App> {
     Session::new(
-        Table::new(&SECTIONS, &[&BUILTINS, &control::COMMANDS, &show::COMMANDS, &set::COMMANDS, &switches::COMMANDS, &mac::COMMANDS]),
+        Table::new(
+            &SECTIONS,
+            &[
+                &BUILTINS,
+                &control::COMMANDS,
+                &show::COMMANDS,
+                &show_port::COMMANDS,
+                &hardware::COMMANDS,
+                &dump::COMMANDS,
+                &flow::COMMANDS,
+                &set::COMMANDS,
+                &switches::COMMANDS,
+                &mac::COMMANDS,
+            ],
+        ),
         "testpmd> ",
     )
 }

@@ -113,11 +113,11 @@ impl PortSlot {
         self.started.elapsed()
     }
 
-    /// The link in the words of the text blocks.
+    /// The link in the words of the text blocks; down while the port is stopped, whatever its device says.
     pub fn link(&self) -> crate::text::Link {
         let link = self.dev.link();
         crate::text::Link {
-            up: link.up,
+            up: link.up && self.is_started(),
             speed_mbps: link.speed,
             full_duplex: link.full_duplex,
             autoneg: link.autoneg,

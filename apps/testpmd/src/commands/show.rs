@@ -1,12 +1,13 @@
 //! Counters and configuration.
 
 use mpps_console::{Args, Command, Outcome};
+use mpps_engines::TxSplit;
 
 use super::control::no_port;
 use crate::app::{App, Which};
-use crate::text::CoreList;
+use crate::text::{CoreList, RxSegments, TxPackets, TxTimes};
 
-pub(super) static COMMANDS: [Command<App>; 7] = [
+pub(super) static COMMANDS: [Command<App>; 8] = [
     Command::new("display", "show port (stats|xstats) all", "Shows the counters of all ports", |app, args| {
         stats(app, args, Which::All)
     }),
@@ -38,7 +39,37 @@ pub(super) static COMMANDS: [Command<App>; 7] = [
         }
         Outcome::Done
     }),
+    Command::new(
+        "display",
+        "show config (txpkts|txtimes|rxpkts|rxoffs|rxhdrs)",
+        "Shows how packets are made up of segments",
+        segments,
+    ),
 ];
+
+fn segments(app: &mut App, args: &Args<'_>) -> Outcome {
+    if args.is("txpkts") {
+        let txonly = &app.engines.txonly;
+        let split = match txonly.split {
+            TxSplit::Off => "off",
+            TxSplit::On => "on",
+            TxSplit::Random => "rand",
+        };
+        let block = TxPackets { segments: &txonly.lengths, split }.to_string();
+        app.out.block(block);
+    } else if args.is("txtimes") {
+        // Packets carry no time to be sent at.
+        app.out.block(TxTimes { inter: 0, intra: 0 });
+    } else if args.is("rxpkts") {
+        // Received packets are not split, by lengths, offsets or headers: the options for it are refused.
+        app.out.block(RxSegments::Lengths(&[]));
+    } else if args.is("rxoffs") {
+        app.out.block(RxSegments::Offsets(&[]));
+    } else {
+        app.out.block(RxSegments::Headers(&[]));
+    }
+    Outcome::Done
+}
 
 fn stats(app: &mut App, args: &Args<'_>, which: Which) -> Outcome {
     for id in ports(app, which) {

@@ -33,8 +33,10 @@ pub struct MempoolDump<'a> {
     pub bytes: u64,
     /// Buffers a core may keep.
     pub cache_size: u32,
-    /// Core ids and what they keep now; those that keep nothing are not shown.
+    /// Core ids and what they keep, where that is known by core; those that keep nothing are not shown.
     pub caches: &'a [(u32, u32)],
+    /// What all cores keep.
+    pub cached: u32,
     /// Buffers in the common store.
     pub common: u32,
 }
@@ -94,8 +96,7 @@ impl MempoolDump<'_> {
         for (lcore, count) in self.caches.iter().filter(|(_, count)| *count > 0) {
             writeln!(f, "    cache_count[{lcore}]={count}")?;
         }
-        let total: u32 = self.caches.iter().map(|(_, count)| count).sum();
-        writeln!(f, "    total_cache_count={total}")
+        writeln!(f, "    total_cache_count={}", self.cached)
     }
 }
 

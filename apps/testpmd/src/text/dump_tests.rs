@@ -19,6 +19,7 @@ fn mempool() {
         bytes: 19_414_272,
         cache_size: 250,
         caches: &[(0, 12), (1, 0)],
+        cached: 12,
         common: 8180,
     };
     let want = "mempool <mb_pool_0>@0x1180afdc00

@@ -38,6 +38,7 @@ mod hash;
 mod layout;
 mod lifecycle;
 mod link;
+mod memory;
 mod nic_stats;
 mod offloads;
 mod port_info;
@@ -47,6 +48,7 @@ mod queue_info;
 mod refusals;
 mod replies;
 mod rxtx_config;
+mod show_refusals;
 mod verbose;
 mod xstats;
 
@@ -75,6 +77,7 @@ pub use layout::{
 };
 pub use lifecycle::{Event, Lifecycle};
 pub use link::{Link, LinkLine, SpeedText};
+pub use memory::SocketMemory;
 pub use nic_stats::{DeviceStats, NicStats, RateState, Rates, SCREEN_HEAD, StatsCleared};
 pub use offloads::{
     DEVICE_CAPABILITIES, Names, OffloadCapabilities, OffloadConfiguration, RX_OFFLOADS, Side,
@@ -92,6 +95,7 @@ pub use queue_info::{
 pub use refusals::{Notice, Refusal};
 pub use replies::{CsumShow, GroShow, GsoShow, Reply, RssChanged, ValidPorts};
 pub use rxtx_config::{PortRxTx, QueueConf, RxTxConfig, Thresholds};
+pub use show_refusals::ShowRefusal;
 pub use verbose::{
     BurstHead, Destination, PacketDump, RX_NO_OFFLOAD, TX_NO_OFFLOAD, VlanTags, dump_destination,
 };
