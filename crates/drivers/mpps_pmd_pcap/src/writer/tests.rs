@@ -6,6 +6,8 @@ use std::rc::Rc;
 
 use mpps_mbuf::{Mbuf, Pool, PoolConfig};
 use mpps_shm::{MemoryConfig, PageSource};
+use proptest::collection::vec;
+use proptest::prelude::*;
 
 use super::*;
 use crate::reader::frames;
@@ -225,4 +227,39 @@ fn a_burst_longer_than_the_buffer_on_a_full_disk() {
     disk.grow(10_000);
     writer.finish();
     assert_eq!(read(&disk.content()).len() as u64, sent.packets);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whenever the disk fills up: in the end it holds the frames that count as sent, whole and in order, and no others.
+    #[test]
+    fn what_counts_as_sent_is_in_the_file_at_last(
+        bursts in vec((vec(0..2000u16, 1..30), any::<bool>(), 0..40_000usize), 1..20),
+        space in 0..40_000usize,
+    ) {
+        let pool = pool();
+        let disk = Disk::with(space);
+        let mut writer = Writer::new(disk.clone(), 65535, Vec::new());
+        let (mut now, mut total, mut sum) = (0, 0, Sent::default());
+        for (lengths, flush, grow) in &bursts {
+            let packets: Vec<_> = lengths.iter().map(|len| packet(&pool, &[&vec![*len as u8; usize::from(*len)]])).collect();
+            now += LINGER / 2;
+            let sent = writer.burst(&packets, now, *flush);
+            prop_assert_eq!(sent.packets + sent.errors, packets.len() as u64);
+            total += packets.len() as u64;
+            sum.packets += sent.packets;
+            sum.bytes += sent.bytes;
+            sum.errors += sent.errors;
+            disk.grow(*grow);
+        }
+        disk.grow(1 << 30);
+        prop_assert!(writer.finish().is_empty());
+        let written = read(&disk.content());
+        prop_assert_eq!(written.len() as u64, sum.packets);
+        prop_assert_eq!(written.iter().map(|frame| frame.0.len() as u64).sum::<u64>(), sum.bytes);
+        prop_assert!(written.iter().all(|frame| frame.0.iter().all(|byte| *byte == frame.1 as u8)));
+        prop_assert!(written.is_sorted_by_key(|frame| frame.2));
+        prop_assert_eq!(sum.packets + sum.errors, total);
+    }
 }
