@@ -1,0 +1,72 @@
+//! The live line: overwritten in place on a terminal, one line a second elsewhere.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use crate::bench::{Bench, Sample};
+
+/// Width of the bar.
+const BAR: usize = 24;
+
+/// Time between two looks at the counters.
+const STEP: Duration = Duration::from_millis(250);
+
+/// Watches a bench for `time` and returns a sample for each step.
+pub(crate) fn watch(bench: &mut Bench, title: &str, time: Duration) -> Vec<Sample> {
+    let mut line = Line {
+        terminal: io::stderr().is_terminal(),
+        printed: 0,
+    };
+    let (start, mut samples) = (Instant::now(), Vec::new());
+    let mut most = 0.0_f64;
+    while start.elapsed() < time {
+        std::thread::sleep(
+            STEP.min(time.saturating_sub(start.elapsed()))
+                .max(Duration::from_millis(1)),
+        );
+        let sample = bench.sample();
+        most = most.max(sample.mpps());
+        let share = if most > 0.0 {
+            sample.mpps() / most
+        } else {
+            0.0
+        };
+        line.show(
+            title,
+            sample.mpps(),
+            share,
+            time.saturating_sub(start.elapsed()),
+        );
+        samples.push(sample);
+    }
+    line.end();
+    samples
+}
+
+struct Line {
+    terminal: bool,
+    printed: u32,
+}
+
+impl Line {
+    fn show(&mut self, title: &str, mpps: f64, share: f64, left: Duration) {
+        self.printed += 1;
+        let bar = "#".repeat((share * BAR as f64).round() as usize);
+        let text = format!(
+            "  {title:<34} {mpps:8.1} Mpps  [{bar:<BAR$}]  {:4.1} s left",
+            left.as_secs_f64()
+        );
+        // The line is for a human who may have gone: whether it can be written changes nothing.
+        let _ = match self.terminal {
+            true => write!(io::stderr(), "\r{text}"),
+            false if self.printed % 4 == 1 => writeln!(io::stderr(), "{text}"),
+            false => Ok(()),
+        };
+    }
+
+    fn end(&self) {
+        if self.terminal {
+            let _ = write!(io::stderr(), "\r{:110}\r", "");
+        }
+    }
+}
