@@ -14,11 +14,13 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod conformance;
 pub mod devargs;
 mod ethdev;
 mod ids;
 mod info;
 mod lcore;
+pub mod middleware;
 mod port;
 mod queue;
 mod rss;

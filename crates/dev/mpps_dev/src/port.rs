@@ -3,17 +3,16 @@
 //! Held by each [`crate::EthDev`]; it makes the counters and mailboxes of a start ([`Port::rx_queue`], [`Port::tx_queue`])
 //! and reads them afterwards.
 
+mod xstats;
+
 use std::sync::Arc;
 
 use mpps_wire::MacAddr;
 
 use crate::info::{DevConfig, DevInfo, Link, random_mac};
 use crate::queue::Mailbox;
-use crate::stats::{PortStats, QueueCounts, QueueStats, XStat};
+use crate::stats::{PortStats, QueueCounts, QueueStats};
 use crate::{ConfigError, OutOfRange};
-
-/// The most queues whose counters appear in the extended statistics, as in DPDK.
-const XSTAT_QUEUES: usize = 16;
 
 /// What both sides of a queue hold.
 #[derive(Clone, Default)]
@@ -246,42 +245,6 @@ impl Port {
         }
     }
 
-    /// The basic counters by name, then those of the first sixteen queues a direction where the port keeps them.
-    pub fn xstats(&self) -> Vec<XStat> {
-        let s = self.stats();
-        let mut all: Vec<XStat> = [
-            ("rx_good_packets", s.ipackets),
-            ("tx_good_packets", s.opackets),
-            ("rx_good_bytes", s.ibytes),
-            ("tx_good_bytes", s.obytes),
-            ("rx_missed_errors", s.imissed),
-            ("rx_errors", s.ierrors),
-            ("tx_errors", s.oerrors),
-            ("rx_mbuf_allocation_errors", s.rx_nombuf),
-        ]
-        .into_iter()
-        .map(|(name, value)| XStat {
-            name: name.to_owned(),
-            value,
-        })
-        .collect();
-        if self.info.queue_xstats {
-            let stat = |name: String, value| XStat { name, value };
-            for (n, side) in self.rx.iter().take(XSTAT_QUEUES).enumerate() {
-                let counts = side.counts();
-                all.push(stat(format!("rx_q{n}_packets"), counts.packets));
-                all.push(stat(format!("rx_q{n}_bytes"), counts.bytes));
-                all.push(stat(format!("rx_q{n}_errors"), counts.errors));
-            }
-            for (n, side) in self.tx.iter().take(XSTAT_QUEUES).enumerate() {
-                let counts = side.counts();
-                all.push(stat(format!("tx_q{n}_packets"), counts.packets));
-                all.push(stat(format!("tx_q{n}_bytes"), counts.bytes));
-            }
-        }
-        all
-    }
-
     /// State of the link.
     pub fn link(&self) -> Link {
         self.link
@@ -302,8 +265,9 @@ impl Port {
         &self.macs
     }
 
-    /// Sets the default address.
+    /// Sets the default address; where it was one of the others it is no longer that.
     pub fn set_mac(&mut self, mac: MacAddr) {
+        self.remove_mac(mac);
         self.macs[0] = mac;
     }
 
@@ -397,3 +361,6 @@ fn set_started(side: Option<&Side>, started: bool) -> bool {
 fn names<'a, T>(flags: impl Iterator<Item = (&'a str, T)>) -> String {
     flags.map(|(name, _)| name).collect::<Vec<_>>().join(" ")
 }
+
+#[cfg(test)]
+mod tests;

@@ -43,7 +43,10 @@ impl Queues {
 }
 
 /// What the control thread tells a queue while it is being polled: read with one load a burst.
+///
+/// On cache lines of its own: nothing that is written often lies beside it, so that the load stays in the reader's cache.
 #[derive(Debug)]
+#[repr(align(128))]
 pub struct Mailbox {
     stopped: AtomicBool,
     mtu: AtomicU32,
@@ -84,3 +87,6 @@ impl Mailbox {
         self.mtu.store(mtu, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests;

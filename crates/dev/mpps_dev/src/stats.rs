@@ -99,3 +99,6 @@ pub struct XStat {
     /// Its value since it was last cleared.
     pub value: u64,
 }
+
+#[cfg(test)]
+mod tests;

@@ -122,17 +122,20 @@ impl EthDev for NullDev {
                 return Err(self.too_small(queue.pool.data_capacity()));
             }
         }
+        // On a copy, so that a refusal by either leaves both as they were.
+        let mut rss = self.rss.clone();
+        rss.configure(
+            config.rss.types,
+            config.rss.key.as_deref(),
+            config.rx.len() as u16,
+        )
+        .map_err(|error| ConfigError::Other {
+            device: self.port.info().name.clone(),
+            reason: error.to_string(),
+        })?;
         self.port.configure(config)?;
-        self.rss
-            .configure(
-                config.rss.types,
-                config.rss.key.as_deref(),
-                config.rx.len() as u16,
-            )
-            .map_err(|error| ConfigError::Other {
-                device: self.port.info().name.clone(),
-                reason: error.to_string(),
-            })
+        self.rss = rss;
+        Ok(())
     }
 
     fn start(&mut self) -> Result<Queues, StartError> {
@@ -238,7 +241,10 @@ impl NullDev {
     }
 }
 
+// Queues are on cache lines of their own: what one core writes must not lie beside what another reads.
+
 /// Hands out mbufs as they come.
+#[repr(align(128))]
 struct NullRx {
     pool: PoolId,
     size: u16,
@@ -258,6 +264,7 @@ impl RxQueue for NullRx {
 }
 
 /// Copies zeroes into every packet.
+#[repr(align(128))]
 struct CopyRx {
     copier: Copier,
     zeroes: Box<[u8]>,
@@ -290,6 +297,7 @@ impl RxQueue for NoRx {
 }
 
 /// Frees in bulk.
+#[repr(align(128))]
 struct NullTx {
     stats: Arc<QueueStats>,
     mailbox: Arc<Mailbox>,
@@ -308,6 +316,7 @@ impl TxQueue for NullTx {
 }
 
 /// Copies every segment out, then frees.
+#[repr(align(128))]
 struct CopyTx {
     copier: Copier,
     /// As long as the longest segment.
@@ -330,3 +339,6 @@ impl TxQueue for CopyTx {
         n
     }
 }
+
+#[cfg(test)]
+mod tests;

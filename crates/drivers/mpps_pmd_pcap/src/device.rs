@@ -65,6 +65,8 @@ impl PcapDev {
 
     fn rx_queue(&mut self, n: usize) -> Result<Box<dyn RxQueue>, StartError> {
         let Some(path) = self.rx.get(n).cloned() else {
+            // It has no use for counters and mailbox, but counts as started by them.
+            self.port.rx_queue(n);
             return Ok(Box::new(NoRx));
         };
         let name = self.port.info().name.clone();

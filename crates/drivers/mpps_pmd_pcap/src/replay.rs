@@ -73,7 +73,8 @@ impl Frames {
     }
 }
 
-/// Gives out frames for ever.
+/// Gives out frames for ever. On cache lines of its own.
+#[repr(align(128))]
 pub(crate) struct LoopRx {
     frames: Frames,
     /// The next one.

@@ -131,7 +131,8 @@ impl Filler {
     }
 }
 
-/// Reads a file once through.
+/// Reads a file once through. On cache lines of its own.
+#[repr(align(128))]
 pub(crate) struct FileRx {
     /// `None` behind the end.
     reader: Option<Reader<File>>,

@@ -106,7 +106,8 @@ impl Drop for Target {
     }
 }
 
-/// Sends into a file.
+/// Sends into a file. On cache lines of its own.
+#[repr(align(128))]
 pub(crate) struct FileTx {
     writer: Writer<File>,
     device: String,
@@ -168,7 +169,8 @@ fn now() -> u64 {
         .map_or(0, |since| since.as_nanos() as u64)
 }
 
-/// Frees, and counts as sent.
+/// Frees, and counts as sent. On cache lines of its own.
+#[repr(align(128))]
 pub(crate) struct FreeTx {
     pub(crate) stats: Arc<QueueStats>,
     pub(crate) mailbox: Arc<Mailbox>,

@@ -206,6 +206,8 @@ impl Inlet for Arc<MpmcRing<Mbuf>> {
     }
 }
 
+/// On cache lines of its own, as the consumer's index in it changes with every burst.
+#[repr(align(128))]
 struct Rx<R> {
     ring: R,
     stats: Arc<QueueStats>,
@@ -223,6 +225,8 @@ impl<R: Outlet> RxQueue for Rx<R> {
     }
 }
 
+/// On cache lines of its own, as the producer's index in it changes with every burst.
+#[repr(align(128))]
 struct Tx<R> {
     ring: R,
     stats: Arc<QueueStats>,
@@ -239,3 +243,6 @@ impl<R: Inlet> TxQueue for Tx<R> {
         n
     }
 }
+
+#[cfg(test)]
+mod tests;

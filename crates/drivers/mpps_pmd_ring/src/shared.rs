@@ -27,6 +27,8 @@ pub(crate) fn open(args: &DevArgs, action: &str) -> Result<Arc<MpmcRing<Mbuf>>, 
     }
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     let names = names.get_or_insert_default();
+    // Names whose last device has ended are free again.
+    names.retain(|_, ring| ring.strong_count() > 0);
     let known = names.get(name).and_then(Weak::upgrade);
     match (verb, known) {
         ("CREATE", None) => {

@@ -12,7 +12,8 @@ use crate::mbuf::Mbuf;
 /// The most packets of a burst.
 pub const BURST_MAX: usize = 512;
 
-/// An ordered batch of packets.
+/// An ordered batch of packets, on cache lines of its own: every stage writes it.
+#[repr(align(128))]
 pub struct Burst {
     /// Initialised from `head` to `tail`.
     pub(crate) slots: [MaybeUninit<Mbuf>; BURST_MAX],

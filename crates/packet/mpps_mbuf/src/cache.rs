@@ -16,8 +16,10 @@ use crate::pool::{self, Pool, PoolId, PoolInner};
 /// Room for one and a half times the largest cache and a whole burst on top.
 const STOCK: usize = CACHE_MAX + CACHE_MAX / 2 + BURST_MAX;
 
+/// On cache lines of its own, as its length changes with every burst.
+#[repr(align(128))]
 struct Cache {
-    stock: Box<[MaybeUninit<Slot>; STOCK]>,
+    stock: Box<Slots>,
     /// Initialised below this index; the top was freed last.
     len: usize,
     /// What stays after a spill, and what a refill leaves beyond the request.
@@ -29,6 +31,10 @@ struct Cache {
     pool: Pool,
 }
 
+/// The slots of a cache, on lines of their own as well.
+#[repr(align(128))]
+struct Slots([MaybeUninit<Slot>; STOCK]);
+
 /// All caches of one lcore.
 #[derive(Default)]
 pub struct Caches {
@@ -36,7 +42,7 @@ pub struct Caches {
 }
 
 impl Caches {
-    /// Caches for the given pools. A pool that is missing here is served without a cache.
+    /// Caches for the given pools. A pool that is missing here gives nothing; its mbufs are freed without a cache.
     pub fn new(pools: &[Pool]) -> Self {
         let mut caches = Self::default();
         for pool in pools {
@@ -63,7 +69,7 @@ impl Caches {
         };
         let n = cache.ensure(n.min(out.room()));
         let len = len.min(cache.capacity);
-        let from = &cache.stock[cache.len - n..cache.len];
+        let from = &cache.stock.0[cache.len - n..cache.len];
         let to = &mut out.slots[out.tail..][..n];
         for (slot, target) in from.iter().zip(to) {
             // SAFETY: the stock is initialised below `len`; the slot leaves the cache and becomes the packet's only owner.
@@ -91,7 +97,7 @@ impl Caches {
         cache.len -= 1;
         // SAFETY: as in `alloc`; a length of zero fits any buffer.
         unsafe {
-            let header = cache.stock[cache.len].assume_init_read().0;
+            let header = cache.stock.0[cache.len].assume_init_read().0;
             Mbuf::reset(header, 0);
             Some(Mbuf(header))
         }
@@ -157,7 +163,7 @@ impl Cache {
     fn new(pool: Pool) -> Self {
         let size = usize::from(pool.config().cache_size);
         Self {
-            stock: Box::new([const { MaybeUninit::uninit() }; STOCK]),
+            stock: Box::new(Slots([const { MaybeUninit::uninit() }; STOCK])),
             len: 0,
             keep: size / 2,
             limit: size + size / 2,
@@ -183,7 +189,7 @@ impl Cache {
     fn refill(&mut self, n: usize) {
         let (before, want) = (self.len, n + self.keep - self.len);
         let mut stock = Stock {
-            slots: &mut self.stock[..],
+            slots: &mut self.stock.0[..],
             len: &mut self.len,
         };
         self.pool.inner().take(want, &mut stock);
@@ -197,7 +203,7 @@ impl Cache {
         let n = packets.len();
         let from = packets.headers().as_ptr().cast::<Slot>();
         // `limit + BURST_MAX` fits the stock, so that there is room before the spill.
-        let to = &mut self.stock[self.len..][..n];
+        let to = &mut self.stock.0[self.len..][..n];
         // SAFETY: `n` handles on both sides; Slot and the packet's handle are the same pointer, and the burst gives them
         // up below.
         unsafe { std::ptr::copy_nonoverlapping(from, to.as_mut_ptr().cast::<Slot>(), n) };
@@ -209,7 +215,7 @@ impl Cache {
     }
 
     fn push(&mut self, slot: Slot) {
-        self.stock[self.len].write(slot);
+        self.stock.0[self.len].write(slot);
         self.len += 1;
         if self.len > self.limit {
             self.spill();
@@ -221,10 +227,10 @@ impl Cache {
     fn spill(&mut self) {
         let n = self.len - self.keep;
         self.inner().put(&mut Coldest {
-            slots: &self.stock[..n],
+            slots: &self.stock.0[..n],
             given: 0,
         });
-        self.stock.copy_within(n..self.len, 0);
+        self.stock.0.copy_within(n..self.len, 0);
         self.len = self.keep;
         self.inner().note_cached(-(n as isize));
     }
@@ -272,3 +278,6 @@ unsafe impl mpps_ring::Source<Slot> for Coldest<'_> {
         self.given += dst.len();
     }
 }
+
+#[cfg(test)]
+mod tests;

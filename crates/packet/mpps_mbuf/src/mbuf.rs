@@ -406,7 +406,7 @@ impl Mbuf {
 impl Drop for Mbuf {
     #[cold]
     fn drop(&mut self) {
-        pool::free_chain(self.0, |segment| pool::give_back(segment));
+        pool::free_chain(self.0, pool::give_back);
     }
 }
 

@@ -1,0 +1,73 @@
+//! What two lcores write lies on different lines.
+
+use std::collections::HashMap;
+
+use mpps_shm::{MemoryConfig, PageSource};
+
+use super::Caches;
+use crate::header::Header;
+use crate::{Burst, Pool, PoolConfig};
+
+/// Which lcore writes which line, by the line's size.
+#[derive(Default)]
+struct Lines(HashMap<(usize, usize), usize>);
+
+impl Lines {
+    fn add(&mut self, lcore: usize, size: usize, start: usize, len: usize) {
+        for line in start / size..=(start + len - 1) / size {
+            let owner = *self.0.entry((size, line)).or_insert(lcore);
+            assert_eq!(
+                owner, lcore,
+                "line {line:#x} of {size} bytes is written by both"
+            );
+        }
+    }
+}
+
+#[test]
+fn no_line_is_written_by_two_lcores() {
+    let config = PoolConfig {
+        name: "lines".to_owned(),
+        size: 1024,
+        data_room: 192,
+        cache_size: 32,
+        node: None,
+    };
+    let pool = Pool::create(config, &PageSource::new(MemoryConfig::default()).unwrap()).unwrap();
+    let pools = std::slice::from_ref(&pool);
+    // Made one after the other by one thread, the worst case for what lies beside what.
+    let mut lcores: Vec<_> = (0..2)
+        .map(|_| (Caches::new(pools), Burst::new(32), Burst::new(32)))
+        .collect();
+    for _ in 0..4 {
+        for (caches, one, two) in &mut lcores {
+            caches.alloc(pool.id(), 8, 64, one);
+            caches.alloc(pool.id(), 8, 64, two);
+        }
+    }
+    let mut lines = Lines::default();
+    for (n, (caches, one, two)) in lcores.iter().enumerate() {
+        for burst in [one, two] {
+            lines.add(n, 128, (&raw const **burst).addr(), size_of_val(&**burst));
+            // Headers and buffers of 64-byte lines: two lcores' packets may lie side by side, never on one line.
+            for packet in burst.as_slice() {
+                lines.add(n, 64, packet.0.addr().get(), size_of::<Header>());
+                lines.add(n, 64, packet.data().as_ptr().addr(), packet.data().len());
+            }
+        }
+        for cache in caches.by_pool.iter().flatten() {
+            lines.add(n, 128, (&raw const *cache).addr(), size_of_val(cache));
+            lines.add(
+                n,
+                128,
+                (&raw const *cache.stock).addr(),
+                size_of_val(&*cache.stock),
+            );
+        }
+    }
+    // 128 packets, a line for the header and one for the data of each.
+    let small = lines.0.keys().filter(|(size, _)| *size == 64).count();
+    assert_eq!(small, 2 * 64 * 2);
+    drop(lcores);
+    assert_eq!(pool.free_count(), 1024);
+}
