@@ -57,7 +57,10 @@ pub(crate) struct Csum {
 const ETHERNET_ONLY: TxOffload = TxOffload::new(MIN_FRAME as u16, 0, 0);
 
 /// EtherTypes below are no EtherTypes, or of protocols long dead: nothing to sum, no tag to look behind.
-const FIRST_ETHERTYPE: u16 = 0x0800;
+const FIRST_ETHERTYPE: u32 = 0x0800;
+
+/// Above all EtherTypes: the packet's data is shared, and was left alone.
+const SHARED: u32 = 0x1_0000;
 
 /// What a port may do of a plain UDP or TCP packet.
 const PLAIN: TxOffloads = TxOffloads::IPV4_CKSUM
@@ -72,7 +75,7 @@ const BAD: OffloadFlags = OffloadFlags::RX_IP_CKSUM_BAD
 
 /// Counts a packet by what is wrong with it. A layer marked good and bad at once means that the port doesn't know.
 #[cold]
-fn count_bad(stats: &StreamStats, flags: OffloadFlags) {
+fn cold_count_bad(stats: &StreamStats, flags: OffloadFlags) {
     let counters = [
         (
             &stats.bad_ip_checksum,
@@ -131,42 +134,40 @@ impl Csum {
         })
     }
 
-    /// One packet; says whether its data was shared, in which case it was left alone.
+    /// Addresses a packet and marks it as nothing but a frame; returns its EtherType, or [`SHARED`].
     #[inline(always)]
-    fn one(&self, packet: &mut Mbuf) -> bool {
+    fn address(&self, packet: &mut Mbuf) -> u32 {
+        packet.set_offload(self.marks.flags, ETHERNET_ONLY);
         let Some(data) = packet.data_mut() else {
-            return true;
+            return SHARED;
         };
-        if let Some(front) = data.first_chunk_mut::<MIN_FRAME>() {
-            if let Some(addresses) = &self.addresses {
-                front[..12].copy_from_slice(addresses);
-            }
-            if u16::from_be_bytes([front[12], front[13]]) >= FIRST_ETHERTYPE {
-                self.headers(packet);
-            } else {
-                packet.set_offload(self.marks.flags, ETHERNET_ONLY);
-            }
-        } else {
-            packet.set_offload(self.marks.flags, TxOffload::default());
+        let Some(front) = data.first_chunk_mut::<MIN_FRAME>() else {
+            return 0;
+        };
+        if let Some(addresses) = &self.addresses {
+            front[..12].copy_from_slice(addresses);
         }
-        false
+        u32::from(u16::from_be_bytes([front[12], front[13]]))
     }
 
-    /// All packets in hand.
+    /// All packets in hand: addresses first, headers only where there are any.
     #[inline(always)]
     fn work(&mut self, lcore: &mut Lcore, io: &mut StreamIo) {
-        let mut shared = false;
+        let mut highest = 0;
         for packet in io.burst.as_mut_slice() {
             if packet.flags().intersects(BAD) {
-                count_bad(&io.stats, packet.flags());
+                cold_count_bad(&io.stats, packet.flags());
             }
-            shared |= self.one(packet);
+            highest = highest.max(self.address(packet));
         }
-        if shared {
+        if highest >= SHARED {
             let dropped = make_private(lcore, &mut io.burst, |packet| {
-                self.one(packet);
+                self.address(packet);
             });
             io.stats.dropped.add(dropped);
+        }
+        if highest >= FIRST_ETHERTYPE {
+            self.headers(io.burst.as_mut_slice());
         }
         tag_all(io.burst.as_mut_slice(), self.marks, self.vlan);
         if let Some(splitter) = &mut self.splitter {

@@ -40,16 +40,19 @@ const TCP_FIELD: usize = 16;
 const SCTP_FIELD: usize = 8;
 
 impl Csum {
-    /// Sums what there is to sum, and sets flags and lengths.
+    /// Sums what there is to sum in packets that have been addressed, and sets flags and lengths. One call a burst: a
+    /// burst of bare frames needs none.
     #[inline(never)]
-    pub(super) fn headers(&self, packet: &mut Mbuf) {
-        if self.is_quick
-            && let Some(data) = packet.data_mut()
-            && let Some(lengths) = self.quick(data)
-        {
-            packet.set_offload(self.marks.flags | OffloadFlags::TX_IPV4, lengths);
-        } else {
-            self.any_headers(packet);
+    pub(super) fn headers(&self, packets: &mut [Mbuf]) {
+        for packet in packets {
+            if self.is_quick
+                && let Some(data) = packet.data_mut()
+                && let Some(lengths) = self.quick(data)
+            {
+                packet.set_offload(self.marks.flags | OffloadFlags::TX_IPV4, lengths);
+            } else {
+                self.any_headers(packet);
+            }
         }
     }
 

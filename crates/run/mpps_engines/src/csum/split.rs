@@ -39,6 +39,7 @@ impl Splitter {
     }
 
     /// Splits all packets of a burst.
+    #[inline(never)]
     pub(super) fn split(&mut self, lcore: &mut Lcore, burst: &mut Burst) {
         for packet in burst.as_mut_slice() {
             if let Some(copy) = self.copy(lcore, packet) {

@@ -489,7 +489,7 @@ proptest! {
             let mut engine = Csum::new(&tunnel_setup(&pool)).unwrap();
             engine.is_quick &= is_quick;
             let mut packet = chain(&pool, &frame, &[]);
-            engine.headers(&mut packet);
+            engine.headers(std::slice::from_mut(&mut packet));
             (packet.data().to_vec(), packet.flags(), packet.tx_offload())
         });
         let [quick, long] = &mut results;
