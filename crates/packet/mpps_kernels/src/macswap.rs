@@ -197,23 +197,15 @@ mod vector {
     fn sse_burst(packets: &mut [Mbuf], marks: Marks) -> usize {
         let mut shared = 0;
         for packet in packets {
-            shared += usize::from(shuffle_one(packet, marks));
-        }
-        shared
-    }
-
-    #[inline]
-    #[target_feature(enable = "ssse3")]
-    fn shuffle_one(packet: &mut Mbuf, marks: Marks) -> bool {
-        match packet.front_mut() {
-            Some(front) => {
+            if let Some(front) = packet.front_mut() {
                 let swapped = _mm_shuffle_epi8(load(front), order());
                 store(front, swapped);
                 packet.set_offload(marks.flags, marks.lengths);
-                false
+            } else {
+                shared += usize::from(one(packet, marks));
             }
-            None => one(packet, marks),
         }
+        shared
     }
 
     #[target_feature(enable = "ssse3")]
@@ -240,7 +232,7 @@ mod vector {
             }
         }
         for packet in rest {
-            shared += usize::from(shuffle_one(packet, marks));
+            shared += usize::from(one(packet, marks));
         }
         shared
     }

@@ -11,7 +11,9 @@ use crate::CACHE_MAX;
 use crate::burst::{BURST_MAX, Burst};
 use crate::header::{Header, SLOW, Slot, pool_of};
 use crate::mbuf::Mbuf;
-use crate::pool::{self, Pool, PoolId, PoolInner};
+use crate::pool::{Pool, PoolId};
+use crate::share;
+use crate::store::PoolInner;
 
 /// Room for one and a half times the largest cache and a whole burst on top.
 const STOCK: usize = CACHE_MAX + CACHE_MAX / 2 + BURST_MAX;
@@ -119,7 +121,7 @@ impl Caches {
     #[inline]
     pub fn free_one(&mut self, packet: Mbuf) {
         let header = packet.into_raw();
-        pool::free_chain(header, |segment| self.give_back(segment));
+        share::free_chain(header, |segment| self.give_back(segment));
     }
 
     #[cold]
@@ -134,7 +136,7 @@ impl Caches {
         let pool = pool_of(unsafe { (*segment.as_ptr()).tag });
         match self.by_pool.get_mut(usize::from(pool)) {
             Some(Some(cache)) => cache.push(Slot(segment)),
-            _ => pool::give_back(segment),
+            _ => share::give_back(segment),
         }
     }
 }

@@ -126,3 +126,17 @@ pub(crate) const fn tag_of(pool: u16) -> u32 {
 pub(crate) const fn pool_of(tag: u32) -> u16 {
     (tag >> 16) as u16
 }
+
+/// Reads or writes one field of the header that a handle (`self.0`) owns.
+macro_rules! field {
+    ($self:ident . $field:ident) => {
+        // SAFETY: the handle owns the header, which its pool keeps mapped while an mbuf is out (pool.rs).
+        unsafe { (&raw const (*$self.0.as_ptr()).$field).read() }
+    };
+    ($self:ident . $field:ident = $value:expr) => {
+        // SAFETY: as above; `&mut self` makes this the only access.
+        unsafe { (&raw mut (*$self.0.as_ptr()).$field).write($value) }
+    };
+}
+
+pub(crate) use field;

@@ -25,8 +25,11 @@ mod burst;
 mod cache;
 mod header;
 mod mbuf;
+mod metadata;
 mod offload;
 mod pool;
+mod share;
+mod store;
 #[cfg(test)]
 mod tests;
 

@@ -7,9 +7,9 @@ use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
 use crate::HEADROOM;
-use crate::header::{CHAINED, CLONE, Cold, Header, SHARED, SLOW, Shape, pool_of};
-use crate::offload::{OffloadFlags, TxOffload};
-use crate::pool::{self, PoolId};
+use crate::header::{CHAINED, CLONE, Header, SHARED, SLOW, Shape, field, pool_of};
+use crate::pool::PoolId;
+use crate::share;
 
 /// A packet: one segment, or the head of a chain. Owns its segments; `Send`, not `Sync`, not `Clone`; 8 bytes.
 #[repr(transparent)]
@@ -20,17 +20,6 @@ pub struct Mbuf(pub(crate) NonNull<Header>);
 unsafe impl Send for Mbuf {}
 
 const _: () = assert!(size_of::<Option<Mbuf>>() == 8);
-
-macro_rules! field {
-    ($self:ident . $field:ident) => {
-        // SAFETY: the handle owns the header, which its pool keeps mapped while an mbuf is out (pool.rs).
-        unsafe { (&raw const (*$self.0.as_ptr()).$field).read() }
-    };
-    ($self:ident . $field:ident = $value:expr) => {
-        // SAFETY: as above; `&mut self` makes this the only access.
-        unsafe { (&raw mut (*$self.0.as_ptr()).$field).write($value) }
-    };
-}
 
 impl Mbuf {
     #[inline(always)]
@@ -116,15 +105,11 @@ impl Mbuf {
             return false;
         }
         // Acquire: pairs with the Release decrement of a freed clone, whose reads of the data come before our writes.
-        if self.cold().owners.load(Ordering::Acquire) > 1 {
+        if share::cold_of(self.0).owners.load(Ordering::Acquire) > 1 {
             return false;
         }
         field!(self.tag = tag & !SHARED);
         true
-    }
-
-    fn cold(&self) -> &Cold {
-        pool::cold_of(self.0)
     }
 
     /// Bytes free before the data of the first segment.
@@ -194,100 +179,6 @@ impl Mbuf {
         true
     }
 
-    /// Offload flags.
-    #[inline(always)]
-    pub fn flags(&self) -> OffloadFlags {
-        OffloadFlags::from_bits_retain(field!(self.ol_flags))
-    }
-
-    /// Sets the offload flags and the header lengths in one go.
-    #[inline(always)]
-    pub fn set_offload(&mut self, flags: OffloadFlags, lengths: TxOffload) {
-        field!(self.ol_flags = flags.bits());
-        field!(self.tx_offload = lengths.bits());
-    }
-
-    /// Sets the offload flags alone.
-    #[inline(always)]
-    pub fn set_flags(&mut self, flags: OffloadFlags) {
-        field!(self.ol_flags = flags.bits());
-    }
-
-    /// Header lengths and TSO size.
-    #[inline(always)]
-    pub fn tx_offload(&self) -> TxOffload {
-        TxOffload::from_bits(field!(self.tx_offload))
-    }
-
-    /// Packet type, zero unless [`OffloadFlags::RX_PACKET_TYPE`] is set.
-    pub fn packet_type(&self) -> u32 {
-        if self.flags().contains(OffloadFlags::RX_PACKET_TYPE) {
-            field!(self.packet_type)
-        } else {
-            0
-        }
-    }
-
-    /// Sets the packet type and its flag.
-    pub fn set_packet_type(&mut self, packet_type: u32) {
-        field!(self.packet_type = packet_type);
-        self.set_flags(self.flags() | OffloadFlags::RX_PACKET_TYPE);
-    }
-
-    /// RSS hash, where [`OffloadFlags::RX_RSS_HASH`] is set.
-    pub fn rss_hash(&self) -> u32 {
-        field!(self.hash)
-    }
-
-    /// Sets the RSS hash and its flag.
-    pub fn set_rss_hash(&mut self, hash: u32) {
-        field!(self.hash = hash);
-        self.set_flags(self.flags() | OffloadFlags::RX_RSS_HASH);
-    }
-
-    /// VLAN tag control information, valid with a VLAN flag.
-    pub fn vlan(&self) -> u16 {
-        field!(self.vlan)
-    }
-
-    /// Outer VLAN tag control information, valid with a QinQ flag.
-    pub fn vlan_outer(&self) -> u16 {
-        field!(self.vlan_outer)
-    }
-
-    /// Sets both VLAN tags; flags are the caller's.
-    #[inline(always)]
-    pub fn set_vlan(&mut self, inner: u16, outer: u16) {
-        field!(self.vlan = inner);
-        field!(self.vlan_outer = outer);
-    }
-
-    /// The port that received the packet, stamped only where bursts of several ports mix.
-    pub fn port(&self) -> u16 {
-        field!(self.port)
-    }
-
-    /// Stamps the port.
-    #[inline(always)]
-    pub fn set_port(&mut self, port: u16) {
-        field!(self.port = port);
-    }
-
-    /// Receive timestamp in nanoseconds, where [`OffloadFlags::RX_TIMESTAMP`] is set.
-    pub fn timestamp(&self) -> Option<u64> {
-        self.flags()
-            .contains(OffloadFlags::RX_TIMESTAMP)
-            .then(|| self.cold().timestamp)
-    }
-
-    /// Sets the receive timestamp in nanoseconds and its flag.
-    pub fn set_timestamp(&mut self, nanoseconds: u64) {
-        let cold = pool::cold_ptr(self.0);
-        // SAFETY: only the owner of the mbuf touches this field; the others of `Cold` are not touched here.
-        unsafe { (&raw mut (*cold).timestamp).write(nanoseconds) };
-        self.set_flags(self.flags() | OffloadFlags::RX_TIMESTAMP);
-    }
-
     /// The segments' data, first to last.
     pub fn segments_data(&self) -> Segments<'_> {
         Segments {
@@ -337,42 +228,6 @@ impl Mbuf {
         Ok(())
     }
 
-    /// Makes this free mbuf's header `clone` share the first segment of `self`. The caller owns `clone`.
-    pub(crate) fn share_segment(parent: NonNull<Header>, clone: NonNull<Header>) {
-        // SAFETY: both headers are owned by the caller for the time of the call; `root` is kept alive by the count
-        // that is taken here.
-        unsafe {
-            let parent_tag = (*parent.as_ptr()).tag;
-            let root = if parent_tag & CLONE != 0 {
-                pool::cold_of(parent).parent.unwrap_or(parent)
-            } else {
-                parent
-            };
-            let owners = &pool::cold_of(root).owners;
-            if root == parent && parent_tag & SHARED == 0 {
-                // Relaxed: no clone exists yet, so nobody else looks; the clone is handed on by other means.
-                owners.store(2, Ordering::Relaxed);
-                (&raw mut (*parent.as_ptr()).tag).write(parent_tag | SHARED);
-            } else {
-                // Relaxed: taking one more share from a live one orders nothing, as in `Arc`.
-                owners.fetch_add(1, Ordering::Relaxed);
-            }
-            let (p, c) = (parent.as_ptr(), clone.as_ptr());
-            (*c).buf = (*p).buf;
-            (*c).buf_len = (*p).buf_len;
-            (*c).shape = (*p).shape;
-            (*c).ol_flags = (*p).ol_flags;
-            (*c).tx_offload = (*p).tx_offload;
-            (*c).packet_type = (*p).packet_type;
-            (*c).hash = (*p).hash;
-            (*c).vlan = (*p).vlan;
-            (*c).vlan_outer = (*p).vlan_outer;
-            (*c).port = (*p).port;
-            (*c).tag |= CLONE;
-            (&raw mut (*pool::cold_ptr(clone)).parent).write(Some(root));
-        }
-    }
-
     /// Makes the length of the first segment that of the packet, and its only segment.
     pub(crate) fn only_this_segment(&mut self) {
         let shape = self.shape();
@@ -406,7 +261,7 @@ impl Mbuf {
 impl Drop for Mbuf {
     #[cold]
     fn drop(&mut self) {
-        pool::free_chain(self.0, pool::give_back);
+        share::free_chain(self.0, share::give_back);
     }
 }
 

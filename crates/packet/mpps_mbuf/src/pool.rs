@@ -1,6 +1,6 @@
 //! Pools of mbufs: carved when first needed, shared through a ring, never unmapped while an mbuf is out.
 //!
-//! A pool reserves address space for all its mbufs and touches only what is asked for: [`PoolInner::carve`] makes
+//! A pool reserves address space for all its mbufs and touches only what is asked for: `PoolInner::carve` makes
 //! headers and buffers real in the order in which they are first wanted, so that resident memory follows use. Free
 //! mbufs wait in a ring, from which the lcores' caches refill in bulk ([`crate::Caches`]).
 //!
@@ -14,8 +14,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use mpps_ring::MpmcRing;
 use mpps_shm::{Mapping, MemoryError, PageSource};
 
-use crate::header::{CHAINED, CLONE, Cold, Header, SHARED, Shape, Slot, pool_of, tag_of};
+use crate::header::{Cold, Header, pool_of};
 use crate::mbuf::Mbuf;
+use crate::store::PoolInner;
 use crate::{CACHE_MAX, HEADROOM};
 
 /// A pool's number: small, dense, and a key to its cache on every lcore.
@@ -85,22 +86,6 @@ const MAX_POOLS: usize = 4096;
 static REGISTRY: [AtomicPtr<PoolInner>; MAX_POOLS] =
     [const { AtomicPtr::new(ptr::null_mut()) }; MAX_POOLS];
 static NUMBERS: Mutex<()> = Mutex::new(());
-
-pub(crate) struct PoolInner {
-    pub(crate) config: PoolConfig,
-    id: u16,
-    stride: usize,
-    headers: Mapping,
-    buffers: Mapping,
-    cold: Mapping,
-    free: MpmcRing<Slot>,
-    /// How many headers, from the first on, have been made; grows under `carving`.
-    carved: AtomicUsize,
-    carving: Mutex<()>,
-    handles: AtomicUsize,
-    /// Mbufs that lie in caches of lcores, kept up to date at refill and spill only.
-    cached: AtomicUsize,
-}
 
 /// A handle to a pool; the last one releases it.
 pub struct Pool(NonNull<PoolInner>);
@@ -207,25 +192,6 @@ impl Pool {
         self.inner().put(&mut slots);
     }
 
-    /// A read-only packet that shares `packet`'s data, segment by segment; `None` when the pool has run dry.
-    ///
-    /// Until the last clone is gone neither side can write the data ([`Mbuf::data_mut`] says `None`).
-    pub fn share(&self, packet: &mut Mbuf) -> Option<Mbuf> {
-        let mut head: Option<Mbuf> = None;
-        let mut segment = Some(packet.0);
-        while let Some(parent) = segment {
-            let clone = self.alloc()?;
-            Mbuf::share_segment(parent, clone.0);
-            // SAFETY: `packet` owns the chain.
-            segment = unsafe { (*parent.as_ptr()).next };
-            match &mut head {
-                None => head = Some(single(clone)),
-                Some(head) => head.chain(single(clone)).ok()?,
-            }
-        }
-        head
-    }
-
     /// The buffers' memory, for ports whose back end maps it.
     pub fn buffers(&self) -> &Mapping {
         &self.inner().buffers
@@ -235,12 +201,6 @@ impl Pool {
         // SAFETY: a handle keeps the pool alive.
         unsafe { self.0.as_ref() }
     }
-}
-
-/// Makes a clone's first segment a packet of its own: its length is that of its data.
-fn single(mut clone: Mbuf) -> Mbuf {
-    clone.only_this_segment();
-    clone
 }
 
 impl Clone for Pool {
@@ -341,112 +301,8 @@ fn release(pool: NonNull<PoolInner>) {
     drop(unsafe { Box::from_raw(pool.as_ptr()) });
 }
 
-impl PoolInner {
-    fn free_count(&self) -> usize {
-        // Acquire: pairs with the Release in `carve`, so that what was carved isn't counted twice.
-        self.free.len() + (self.config.size as usize - self.carved.load(Ordering::Acquire))
-    }
-
-    fn info(&self) -> PoolInfo {
-        PoolInfo {
-            config: self.config.clone(),
-            id: PoolId(self.id),
-            stride: self.stride,
-            // Relaxed: numbers for display.
-            carved: self.carved.load(Ordering::Relaxed),
-            shared_free: self.free_count(),
-            cached: self.cached.load(Ordering::Relaxed),
-        }
-    }
-
-    /// Counts mbufs into (positive) or out of the caches; for display.
-    pub(crate) fn note_cached(&self, change: isize) {
-        // Relaxed: a number for display.
-        self.cached.fetch_add(change as usize, Ordering::Relaxed);
-    }
-
-    /// Moves up to `n` free mbufs into `out`, from the ring first, then by carving new ones.
-    pub(crate) fn take<S: mpps_ring::Sink<Slot>>(&self, n: usize, out: &mut S) {
-        let mut limited = Limited { sink: out, room: n };
-        let from_ring = self.free.pop(&mut limited);
-        if from_ring < n {
-            self.carve(n - from_ring, out);
-        }
-    }
-
-    /// Gives free mbufs back. The ring holds every mbuf of the pool, so it always has room.
-    pub(crate) fn put<S: mpps_ring::Source<Slot>>(&self, slots: &mut S) {
-        while slots.available() > 0 {
-            self.free.push(slots);
-        }
-    }
-
-    /// Makes up to `n` new mbufs real.
-    #[cold]
-    fn carve<S: mpps_ring::Sink<Slot>>(&self, n: usize, out: &mut S) {
-        let _guard = lock(&self.carving);
-        // Relaxed: only written under `carving`.
-        let first = self.carved.load(Ordering::Relaxed);
-        let n = n.min(self.config.size as usize - first).min(out.room());
-        if n == 0 || self.commit(first, n).is_err() {
-            return;
-        }
-        for index in first..first + n {
-            let header = self.header(index);
-            // SAFETY: the memory was just committed, and no one else knows this header yet.
-            unsafe { header.as_ptr().write(self.fresh(index)) };
-            let slot = std::mem::MaybeUninit::new(Slot(header));
-            // SAFETY: the slot is initialised and handed over.
-            unsafe { out.put(std::slice::from_ref(&slot)) };
-        }
-        // Release: pairs with the Acquire in `free_count`.
-        self.carved.store(first + n, Ordering::Release);
-    }
-
-    fn commit(&self, first: usize, n: usize) -> Result<(), MemoryError> {
-        self.headers
-            .commit(first * size_of::<Header>(), n * size_of::<Header>())?;
-        self.buffers.commit(first * self.stride, n * self.stride)
-    }
-
-    fn fresh(&self, index: usize) -> Header {
-        Header {
-            buf: self.buffer(index),
-            shape: Shape::new(HEADROOM, 0, 0),
-            ol_flags: 0,
-            tx_offload: 0,
-            tag: tag_of(self.id),
-            segs: 1,
-            buf_len: self.config.data_room,
-            next: None,
-            packet_type: 0,
-            hash: 0,
-            vlan: 0,
-            vlan_outer: 0,
-            port: u16::MAX,
-            _spare: 0,
-        }
-    }
-
-    fn header(&self, index: usize) -> NonNull<Header> {
-        debug_assert!(index < self.config.size as usize);
-        // SAFETY: the mapping holds `size` headers, and mappings are page-aligned.
-        unsafe { self.headers.as_ptr().cast::<Header>().add(index) }
-    }
-
-    fn buffer(&self, index: usize) -> *mut u8 {
-        debug_assert!(index < self.config.size as usize);
-        // SAFETY: the mapping holds `size` buffers of `stride` bytes.
-        unsafe { self.buffers.as_ptr().add(index * self.stride).as_ptr() }
-    }
-
-    fn index_of(&self, header: NonNull<Header>) -> usize {
-        (header.addr().get() - self.headers.as_ptr().addr().get()) / size_of::<Header>()
-    }
-}
-
 /// The pool of a header whose mbuf is out, or whose handle the caller holds.
-fn inner_of(header: NonNull<Header>) -> &'static PoolInner {
+pub(crate) fn inner_of(header: NonNull<Header>) -> &'static PoolInner {
     // SAFETY: the caller owns the header.
     let number = pool_of(unsafe { (*header.as_ptr()).tag });
     // Acquire: pairs with the Release store in `register`.
@@ -455,90 +311,6 @@ fn inner_of(header: NonNull<Header>) -> &'static PoolInner {
     unsafe { &*pool }
 }
 
-pub(crate) fn cold_ptr(header: NonNull<Header>) -> *mut Cold {
-    let pool = inner_of(header);
-    // SAFETY: the mapping holds one `Cold` a header; anonymous memory is zero, a valid `Cold`, until written.
-    unsafe {
-        pool.cold
-            .as_ptr()
-            .cast::<Cold>()
-            .add(pool.index_of(header))
-            .as_ptr()
-    }
-}
-
-pub(crate) fn cold_of<'a>(header: NonNull<Header>) -> &'a Cold {
-    // SAFETY: see `cold_ptr`; the memory lives as long as the pool. Writers of the plain fields go through `cold_ptr`
-    // and own the mbuf.
-    unsafe { &*cold_ptr(header) }
-}
-
-/// Gives one free segment back to its pool, without a cache.
-pub(crate) fn give_back(segment: NonNull<Header>) {
-    let mut one = vec![Slot(segment)];
-    inner_of(segment).put(&mut one);
-}
-
-/// Undoes a packet: every segment that is free afterwards is passed on, plain again. A loop, however long the chain.
-pub(crate) fn free_chain(head: NonNull<Header>, mut free: impl FnMut(NonNull<Header>)) {
-    let mut segment = Some(head);
-    while let Some(header) = segment {
-        let p = header.as_ptr();
-        // SAFETY: the caller gives up the chain, so this is the only access to its headers' fields.
-        let tag = unsafe {
-            segment = (*p).next;
-            (*p).next = None;
-            (*p).segs = 1;
-            (*p).tag &= !CHAINED;
-            (*p).tag
-        };
-        if tag & CLONE != 0 {
-            drop_share(cold_of(header).parent.unwrap_or(header), &mut free);
-            let pool = inner_of(header);
-            // SAFETY: as above; the clone gets its own buffer back.
-            unsafe {
-                (*p).buf = pool.buffer(pool.index_of(header));
-                (*p).buf_len = pool.config.data_room;
-                (*p).tag &= !CLONE;
-            }
-            free(header);
-        } else if tag & SHARED != 0 {
-            drop_share(header, &mut free);
-        } else {
-            free(header);
-        }
-    }
-}
-
-/// Gives up one share of a parent's data; the last one frees the parent.
-fn drop_share(parent: NonNull<Header>, free: &mut impl FnMut(NonNull<Header>)) {
-    // AcqRel: all reads of the data come before the parent is used again; pairs with itself and `reclaim_exclusive`.
-    if cold_of(parent).owners.fetch_sub(1, Ordering::AcqRel) == 1 {
-        // SAFETY: nobody else owns a share, so this thread owns the parent.
-        unsafe { (*parent.as_ptr()).tag &= !SHARED };
-        free(parent);
-    }
-}
-
-fn lock(mutex: &Mutex<()>) -> MutexGuard<'_, ()> {
+pub(crate) fn lock(mutex: &Mutex<()>) -> MutexGuard<'_, ()> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A sink that takes no more than it is told to.
-struct Limited<'a, S> {
-    sink: &'a mut S,
-    room: usize,
-}
-
-// SAFETY: passes everything on to a sink that keeps the contract.
-unsafe impl<T, S: mpps_ring::Sink<T>> mpps_ring::Sink<T> for Limited<'_, S> {
-    fn room(&self) -> usize {
-        self.room.min(self.sink.room())
-    }
-
-    unsafe fn put(&mut self, src: &[std::mem::MaybeUninit<T>]) {
-        self.room -= src.len();
-        // SAFETY: the caller's promise is passed on.
-        unsafe { self.sink.put(src) };
-    }
 }

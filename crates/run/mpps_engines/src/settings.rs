@@ -144,9 +144,9 @@ pub struct EngineSettings {
 
 impl Default for EngineSettings {
     fn default() -> Self {
-        let macswap = match MacSwap::choose(MacSwapKind::Scalar) {
+        let macswap = match MacSwap::choose(MacSwapKind::Auto) {
             Ok(kernel) => kernel,
-            Err(_) => unreachable!("the scalar kernel runs everywhere"),
+            Err(_) => unreachable!("auto falls back to the scalar kernel"),
         };
         let checksum = match Checksum::choose(ChecksumKind::Auto) {
             Ok(kernel) => kernel,

@@ -102,6 +102,7 @@ impl TxOnly {
     }
 
     /// Chains, one packet after the other.
+    #[inline(never)]
     fn fill_chains(&mut self, lcore: &mut Lcore, io: &mut StreamIo) {
         while io.burst.room() > 0 {
             let Some(mut packet) = self.chain(lcore) else {
