@@ -199,12 +199,12 @@ scenarios! {
     "made and ended 100 times", always, life::repeated;
 }
 
-/// One run at a time: file descriptors and pools are counted for the whole process.
+/// One run at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// Plays every scenario that applies and returns those that don't, with the reason.
 ///
-/// Runs of one process wait for each other. Tests beside it in the same binary must not open files or make pools.
+/// Runs of one process wait for each other, as file descriptors and pools are counted for the whole process.
 ///
 /// # Errors
 /// All broken promises.

@@ -22,9 +22,7 @@ fn pool_of(size: u32, data_room: u16) -> Pool {
 }
 
 fn probe(device: &str) -> Result<Box<dyn EthDev>, String> {
-    let context = ProbeContext {
-        port: PortId::new(0).unwrap(),
-    };
+    let context = ProbeContext::new(PortId::new(0).unwrap());
     Null.probe(&device.parse().unwrap(), &context)
         .map_err(|error| error.to_string())
 }

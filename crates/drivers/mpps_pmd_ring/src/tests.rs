@@ -28,9 +28,7 @@ fn lcore(pool: &Pool) -> Lcore {
 }
 
 fn probe(device: &str) -> Result<Box<dyn EthDev>, String> {
-    let context = ProbeContext {
-        port: PortId::new(0).unwrap(),
-    };
+    let context = ProbeContext::new(PortId::new(0).unwrap());
     Ring.probe(&device.parse().unwrap(), &context)
         .map_err(|error| error.to_string())
 }

@@ -249,9 +249,9 @@ pub(super) fn unknown_arguments(subject: &Subject<'_>) -> Played {
             let args: DevArgs = text
                 .parse()
                 .map_err(|error| Violation::new(format!("{text}: {error}")))?;
-            let context = ProbeContext {
-                port: PortId::new(0).map_err(|error| Violation::new(error.to_string()))?,
-            };
+            let context = ProbeContext::new(
+                PortId::new(0).map_err(|error| Violation::new(error.to_string()))?,
+            );
             let Err(error) = subject.driver.probe(&args, &context) else {
                 return Err(Violation::new(format!("{text} is accepted")));
             };

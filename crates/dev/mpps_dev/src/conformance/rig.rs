@@ -55,9 +55,8 @@ pub(super) struct Rig {
 pub(super) fn probe(subject: &Subject<'_>) -> Result<Vec<Box<dyn EthDev>>, ProbeError> {
     let mut ports = Vec::new();
     for (n, device) in (subject.devices)().iter().enumerate() {
-        let context = ProbeContext {
-            port: PortId::new(n as u16).expect("a subject has one port or two"),
-        };
+        let context =
+            ProbeContext::new(PortId::new(n as u16).expect("a subject has one port or two"));
         ports.push(subject.driver.probe(&device.parse()?, &context)?);
     }
     Ok(ports)
