@@ -11,11 +11,11 @@ use std::time::Instant;
 
 use mpps_cpu::Clock;
 use mpps_dev::{
-    DevConfig, Driver, EthDev, Lcore, LcoreId, PortId, ProbeContext, QueueConfig, RxOffloads, RxQueueConfig,
-    TxQueueConfig,
+    DevConfig, Driver, EthDev, Lcore, LcoreId, PortId, ProbeContext, QueueConfig, RxOffloads,
+    RxQueueConfig, TxQueueConfig,
 };
 use mpps_engines::{EngineSettings, PortEnd, Retry, StreamIo, StreamSetup, Watch};
-use mpps_kernels::{MacSwap, MacSwapKind};
+use mpps_kernels::{Checksum, ChecksumKind, MacSwap, MacSwapKind};
 use mpps_mbuf::{Burst, OffloadFlags, Pool, PoolConfig};
 use mpps_shm::{MemoryConfig, PageSource};
 use mpps_wire::MacAddr;
@@ -42,38 +42,70 @@ type Failure = Box<dyn std::error::Error>;
 
 fn run(engine: &str, kernel: &str, packets: &str) -> Result<String, Failure> {
     let spec = mpps_engines::find(engine).ok_or("no such engine")?;
-    let kernel = MacSwap::choose(MacSwapKind::from_name(kernel).ok_or("no such kernel")?)?;
+    let (macswap, checksum) = kernels(kernel)?;
     let packets: u64 = packets.parse()?;
     let pages = PageSource::new(MemoryConfig::default())?;
-    let config = PoolConfig { name: "icount".to_owned(), size: 2048, data_room: 2176, cache_size: 250, node: None };
+    let config = PoolConfig {
+        name: "icount".to_owned(),
+        size: 2048,
+        data_room: 2176,
+        cache_size: 250,
+        node: None,
+    };
     let pool = Pool::create(config, &pages)?;
     let (mut from, mut to) = (port(0, &pool)?, port(1, &pool)?);
-    let setup = setup(&pool, kernel, &*from, &*to);
+    let setup = setup(&pool, (macswap, checksum), &*from, &*to);
     let mut work = (spec.make)(&setup)?;
     let mut io = stream(&mut *from, &mut *to)?;
-    let mut lcore = Lcore::new(LcoreId(1), std::slice::from_ref(&pool), Clock::calibrated());
+    let mut lcore = Lcore::new(LcoreId(1), std::slice::from_ref(&pool), Clock::kernel());
     let start = Instant::now();
     for _ in 0..packets / 32 {
         work.step(&mut lcore, &mut io);
     }
     let nanoseconds = start.elapsed().as_nanos() as f64 / packets as f64;
-    Ok(format!("{engine} {}: {packets} packets, {nanoseconds:.2} ns a packet", kernel.name()))
+    Ok(format!(
+        "{engine} {kernel}: {packets} packets, {nanoseconds:.2} ns a packet"
+    ))
+}
+
+/// A set of kernels by the instructions they need, `scalar` or `avx2`, or the usual ones with a MAC swap by name.
+fn kernels(name: &str) -> Result<(MacSwap, Checksum), Failure> {
+    let (swap, sum) = match name {
+        "scalar" => (MacSwapKind::Scalar, ChecksumKind::Scalar),
+        "avx2" => (MacSwapKind::X4, ChecksumKind::Avx2),
+        name => (
+            MacSwapKind::from_name(name).ok_or("no such kernel")?,
+            ChecksumKind::Auto,
+        ),
+    };
+    Ok((MacSwap::choose(swap)?, Checksum::choose(sum)?))
 }
 
 fn port(number: u16, pool: &Pool) -> Result<Box<dyn EthDev>, Failure> {
-    let mut dev = mpps_pmd_null::Null
-        .probe(&format!("net_null{number}").parse()?, &ProbeContext::new(PortId::new(number)?))?;
+    let mut dev = mpps_pmd_null::Null.probe(
+        &format!("net_null{number}").parse()?,
+        &ProbeContext::new(PortId::new(number)?),
+    )?;
     let rx = RxQueueConfig {
         queue: QueueConfig::default(),
         pool: pool.clone(),
         offloads: RxOffloads::empty(),
         drop_en: false,
     };
-    dev.configure(&DevConfig { rx: vec![rx], tx: vec![TxQueueConfig::default()], ..DevConfig::default() })?;
+    dev.configure(&DevConfig {
+        rx: vec![rx],
+        tx: vec![TxQueueConfig::default()],
+        ..DevConfig::default()
+    })?;
     Ok(dev)
 }
 
-fn setup(pool: &Pool, macswap: MacSwap, from: &dyn EthDev, to: &dyn EthDev) -> StreamSetup {
+fn setup(
+    pool: &Pool,
+    (macswap, checksum): (MacSwap, Checksum),
+    from: &dyn EthDev,
+    to: &dyn EthDev,
+) -> StreamSetup {
     let end = |dev: &dyn EthDev, port| PortEnd {
         port,
         queue: 0,
@@ -84,7 +116,11 @@ fn setup(pool: &Pool, macswap: MacSwap, from: &dyn EthDev, to: &dyn EthDev) -> S
         tx_vlan: (0, 0),
     };
     StreamSetup {
-        settings: EngineSettings { macswap, ..EngineSettings::default() },
+        settings: EngineSettings {
+            macswap,
+            checksum,
+            ..EngineSettings::default()
+        },
         rx: end(from, 0),
         tx: end(to, 1),
         peer: MacAddr([2, 0, 0, 0, 0, 1]),
@@ -104,7 +140,10 @@ fn stream(from: &mut dyn EthDev, to: &mut dyn EthDev) -> Result<StreamIo, Failur
         burst: Burst::new(32),
         stats: Arc::default(),
         histogram: None,
-        retry: Retry { times: 0, delay_us: 0 },
+        retry: Retry {
+            times: 0,
+            delay_us: 0,
+        },
         watch: Watch::new(|_| {}),
         stop: Arc::new(AtomicBool::new(false)),
     })
