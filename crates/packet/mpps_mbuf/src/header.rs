@@ -82,7 +82,7 @@ impl Shape {
 #[repr(C, align(64))]
 pub(crate) struct Header {
     /// Start of the buffer (of the parent's buffer in a clone).
-    pub(crate) buf: *mut u8,
+    pub(crate) buf: NonNull<u8>,
     pub(crate) shape: Shape,
     pub(crate) ol_flags: u64,
     pub(crate) tx_offload: u64,

@@ -69,7 +69,7 @@ impl Mbuf {
         // the buffer stays mapped while the mbuf is out.
         unsafe {
             std::slice::from_raw_parts(
-                buf.add(usize::from(shape.data_off())),
+                buf.as_ptr().add(usize::from(shape.data_off())),
                 usize::from(shape.data_len()),
             )
         }
@@ -85,7 +85,7 @@ impl Mbuf {
         // SAFETY: as in `data`; no clone shares the buffer, and `&mut self` is the only handle.
         Some(unsafe {
             std::slice::from_raw_parts_mut(
-                buf.add(usize::from(shape.data_off())),
+                buf.as_ptr().add(usize::from(shape.data_off())),
                 usize::from(shape.data_len()),
             )
         })
@@ -295,7 +295,7 @@ impl<'a> Iterator for Segments<'a> {
         // SAFETY: as in `Mbuf::data`.
         Some(unsafe {
             std::slice::from_raw_parts(
-                buf.add(usize::from(shape.data_off())),
+                buf.as_ptr().add(usize::from(shape.data_off())),
                 usize::from(shape.data_len()),
             )
         })

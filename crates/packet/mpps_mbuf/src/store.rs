@@ -122,10 +122,10 @@ impl PoolInner {
         unsafe { self.headers.as_ptr().cast::<Header>().add(index) }
     }
 
-    pub(crate) fn buffer(&self, index: usize) -> *mut u8 {
+    pub(crate) fn buffer(&self, index: usize) -> NonNull<u8> {
         debug_assert!(index < self.config.size as usize);
         // SAFETY: the mapping holds `size` buffers of `stride` bytes.
-        unsafe { self.buffers.as_ptr().add(index * self.stride).as_ptr() }
+        unsafe { self.buffers.as_ptr().add(index * self.stride) }
     }
 
     pub(crate) fn index_of(&self, header: NonNull<Header>) -> usize {

@@ -72,7 +72,7 @@ fn run(engine: &str, kernel: &str, packets: &str) -> Result<String, Failure> {
 fn kernels(name: &str) -> Result<(MacSwap, Checksum), Failure> {
     let (swap, sum) = match name {
         "scalar" => (MacSwapKind::Scalar, ChecksumKind::Scalar),
-        "avx2" => (MacSwapKind::X4, ChecksumKind::Avx2),
+        "avx2" => (MacSwapKind::Sse, ChecksumKind::Avx2),
         name => (
             MacSwapKind::from_name(name).ok_or("no such kernel")?,
             ChecksumKind::Auto,
