@@ -58,7 +58,7 @@ pub(super) fn add_up(subject: &Subject<'_>) -> Played {
     let mut rig = Rig::new(subject)?;
     let sink = rig.sink();
     let (mut sent, mut received, mut received_bytes) = (0, 0, 0);
-    let mut last = (PortStats::default(), PortStats::default());
+    let (mut last, mut rounds) = ((PortStats::default(), PortStats::default()), 0);
     for _ in 0..4 {
         let round = traffic(&mut rig)?;
         sent += round.sent;
@@ -93,6 +93,16 @@ pub(super) fn add_up(subject: &Subject<'_>) -> Played {
             (out, inn)
         );
         last = (out, inn);
+        rounds += 1;
+        for queue in 0..usize::from(rig.facts.queues) {
+            let counts = rig.ports[0].dev.port().tx_counts(queue).unwrap_or_default();
+            let taken = counts.packets + counts.errors;
+            let want = rounds * (ROUND + queue) as u64;
+            ensure!(
+                taken == want,
+                "transmit queue {queue} took {want} packets and counted {taken}"
+            );
+        }
         for port in &rig.ports {
             sums(&*port.dev, rig.facts.queues)?;
         }
