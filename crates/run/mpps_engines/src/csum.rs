@@ -12,6 +12,7 @@
 //!
 //! With `set txsplit` packets leave as copies in segments ([`split`]).
 
+mod dump;
 mod headers;
 mod quick;
 mod split;
@@ -22,6 +23,7 @@ use mpps_kernels::{Checksum, Marks};
 use mpps_mbuf::{Mbuf, OffloadFlags, TxOffload};
 use mpps_wire::TunnelPorts;
 
+use self::dump::Arrived;
 use self::split::Splitter;
 use crate::mac::{MIN_FRAME, addresses, marks, tag_all};
 use crate::private::make_private;
@@ -181,7 +183,11 @@ impl Engine for Csum {
         if io.receive(lcore) == 0 {
             return false;
         }
+        let arrived = Arrived::look(io);
         self.work(lcore, io);
+        if let Some(arrived) = &arrived {
+            self.cold_show(arrived, io);
+        }
         io.send(lcore);
         true
     }

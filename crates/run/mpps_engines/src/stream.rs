@@ -2,6 +2,7 @@
 //!
 //! Made by the program when forwarding starts, owned by a worker while it runs, taken apart when it stops.
 
+use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -111,6 +112,15 @@ impl Watch {
     #[cold]
     fn show(&self, seen: &Seen<'_>) {
         (self.show)(seen);
+    }
+
+    /// Prints what an engine has to say of one packet, in one write: lines of two workers don't mix.
+    #[cold]
+    pub(crate) fn say(&self, text: &dyn std::fmt::Display) {
+        let text = text.to_string();
+        let mut out = std::io::stdout().lock();
+        // Nobody may be reading any more; packets go on.
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     }
 }
 

@@ -148,28 +148,21 @@ impl Csum {
     }
 }
 
-/// The outer IPv4 header's checksum, and the flag that names the protocol where the device is to look at it.
+/// The outer IPv4 header's checksum, and the flags that name the outer protocol.
 fn outer_network(packet: &mut Mbuf, outer: &Layers, hardware: TxOffloads) -> OffloadFlags {
     let mut as_inner = TxOffloads::empty();
     as_inner.set(
         TxOffloads::IPV4_CKSUM,
         hardware.contains(TxOffloads::OUTER_IPV4_CKSUM),
     );
-    let flags = network(packet, outer, as_inner);
-    let mut outer_flags = OffloadFlags::empty();
-    if hardware.intersects(OUTER) {
-        outer_flags.set(
-            OffloadFlags::TX_OUTER_IPV4,
-            flags.contains(OffloadFlags::TX_IPV4),
-        );
-        outer_flags.set(
-            OffloadFlags::TX_OUTER_IPV6,
-            flags.contains(OffloadFlags::TX_IPV6),
-        );
-        outer_flags.set(
-            OffloadFlags::TX_OUTER_IP_CKSUM,
-            flags.contains(OffloadFlags::TX_IP_CKSUM),
-        );
-    }
-    outer_flags
+    let found = network(packet, outer, as_inner);
+    [
+        (OffloadFlags::TX_IPV4, OffloadFlags::TX_OUTER_IPV4),
+        (OffloadFlags::TX_IPV6, OffloadFlags::TX_OUTER_IPV6),
+        (OffloadFlags::TX_IP_CKSUM, OffloadFlags::TX_OUTER_IP_CKSUM),
+    ]
+    .into_iter()
+    .filter(|(as_inner, _)| found.contains(*as_inner))
+    .map(|(_, as_outer)| as_outer)
+    .collect()
 }
