@@ -1,2 +1,20 @@
 //! End-to-end tests: the programs as a user runs them, beside what others wrote.
+//!
+//! The tests are in `tests/`, a file a theme; here is what they share. Nothing here uses a crate of the engine: captures
+//! are read and packets are judged by code of their own, so that a mistake can't hide by being made twice.
+//!
+//! - [`program`]: where the programs are; builds them once where nobody did.
+//! - [`session`]: a testpmd on pipes; whoever starts one ends it, and its last words are checked.
+//! - [`report`]: the counters out of what it prints.
+//! - [`capture`], [`judge`]: capture files, read by a reader of our own and by tcpdump.
+//! - [`frame`]: what each engine has to make of a frame.
+//! - [`machine`]: CPUs, folders, skipped tests.
 #![forbid(unsafe_code)]
+
+pub mod capture;
+pub mod frame;
+pub mod judge;
+pub mod machine;
+pub mod program;
+pub mod report;
+pub mod session;
