@@ -4,11 +4,14 @@
 //! ([`EngineSpec::answers`]). One VLAN tag is understood and kept. A ping to a multicast address is answered from an
 //! address made of the requester's. Requests that aren't answered are no drops.
 
+mod dump;
+
 use mpps_dev::Lcore;
 use mpps_kernels::Marks;
 use mpps_mbuf::{Burst, Mbuf};
 use mpps_wire::{Arp, Ethernet, Header, Icmp, Ipv4, MacAddr, Vlan, ethertype, protocol};
 
+use self::dump::Dump;
 use crate::mac::{marks, tag_all};
 use crate::private::copy_of;
 use crate::{Engine, EngineSpec, Needs, StreamIo, StreamSetup};
@@ -159,7 +162,13 @@ impl Engine for IcmpEcho {
         self.answers.set_limit(io.burst.limit());
         self.answers.set_source(io.burst.source());
         self.rest.set_limit(io.burst.limit());
+        let is_shown = io.watch.level() > 0;
         while let Some(packet) = io.burst.pop_front() {
+            if is_shown {
+                let port = io.rx_at.0;
+                let packet = &packet;
+                io.watch.say(&Dump { port, packet });
+            }
             self.handle(lcore, io, packet);
         }
         if !self.rest.is_empty() {
