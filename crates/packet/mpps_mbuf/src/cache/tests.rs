@@ -13,6 +13,12 @@ use crate::{Burst, Pool, PoolConfig};
 struct Lines(HashMap<(usize, usize), usize>);
 
 impl Lines {
+    /// Something that fills 128-byte lines of its own, wherever it is put.
+    fn add_whole<T>(&mut self, lcore: usize, thing: &T) {
+        assert_eq!(align_of::<T>(), 128, "{}", std::any::type_name::<T>());
+        self.add(lcore, 128, (&raw const *thing).addr(), size_of::<T>());
+    }
+
     fn add(&mut self, lcore: usize, size: usize, start: usize, len: usize) {
         for line in start / size..=(start + len - 1) / size {
             let owner = *self.0.entry((size, line)).or_insert(lcore);
@@ -48,7 +54,7 @@ fn no_line_is_written_by_two_lcores() {
     let mut lines = Lines::default();
     for (n, (caches, one, two)) in lcores.iter().enumerate() {
         for burst in [one, two] {
-            lines.add(n, 128, (&raw const **burst).addr(), size_of_val(&**burst));
+            lines.add_whole(n, &**burst);
             // Headers and buffers of 64-byte lines: two lcores' packets may lie side by side, never on one line.
             for packet in burst.as_slice() {
                 lines.add(n, 64, packet.0.addr().get(), size_of::<Header>());
@@ -56,13 +62,8 @@ fn no_line_is_written_by_two_lcores() {
             }
         }
         for cache in caches.by_pool.iter().flatten() {
-            lines.add(n, 128, (&raw const *cache).addr(), size_of_val(cache));
-            lines.add(
-                n,
-                128,
-                (&raw const *cache.stock).addr(),
-                size_of_val(&*cache.stock),
-            );
+            lines.add_whole(n, cache);
+            lines.add_whole(n, &*cache.stock);
         }
     }
     // 128 packets, a line for the header and one for the data of each.
