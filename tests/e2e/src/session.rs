@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::program;
+use crate::{machine, program};
 
 /// How long any answer may take: long enough for a busy machine, short enough to name the place of a hang.
 pub const PATIENCE: Duration = Duration::from_secs(15);
@@ -22,6 +22,19 @@ const POLL: Duration = Duration::from_millis(1);
 
 /// What the console asks with.
 pub const PROMPT: &str = "testpmd> ";
+
+/// A command line: these ports, this many lcores that float over all CPUs, and the words behind `--`.
+pub fn words(lcores: u32, vdevs: &[&str], application: &[&str]) -> Vec<String> {
+    let mut words = vec!["--in-memory", "--no-pci", "--lcores"]
+        .into_iter()
+        .map(str::to_owned)
+        .collect::<Vec<_>>();
+    words.push(machine::lcores(0..lcores));
+    words.extend(vdevs.iter().map(|vdev| format!("--vdev={vdev}")));
+    let application = ["--", "--total-num-mbufs=8192"].iter().chain(application);
+    words.extend(application.map(|word| (*word).to_owned()));
+    words
+}
 
 /// A running testpmd.
 pub struct Session {
