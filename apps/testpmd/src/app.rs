@@ -128,7 +128,8 @@ impl App {
         }
         ports::check_queues(&args, &ports)?;
         let forwarding = Forwarding::new(&args, &workers, &ports)?;
-        out.flush()?;
+        // A closed standard output ends the console or the statistics, in good order.
+        let _ = out.flush();
         let pools = PoolSet::create(&args, &workers, &ports, &pages)?;
         for notice in pages.take_notices() {
             eprintln!("mpps: {notice}");

@@ -213,15 +213,16 @@ impl App {
                 self.out.complain(Refusal::Forwarding(id));
                 continue;
             }
-            self.stop_port(id);
+            if self.port(id).is_some_and(PortSlot::is_started) {
+                self.out.complain(Refusal::CloseRunning(id));
+                continue;
+            }
             self.ports[usize::from(id)] = None;
             self.forwarding.ports.retain(|port| *port != id);
             self.forwarding.nb_ports = self.forwarding.nb_ports.min(self.forwarding.ports.len());
             self.out.line(Lifecycle::Closed(id));
         }
-        if !self.ports.iter().all(Option::is_none) && !self.ending {
-            self.lay_out();
-        }
+        // The streams stay as they were laid out until the next start, and `show config fwd` shows them so.
         self.out.line(Lifecycle::Done);
     }
 
@@ -243,7 +244,7 @@ impl App {
 
     /// The link lines of a start or stop: with link events on there are none, as DPDK's first look is its last.
     fn check_links(&mut self, ids: &[u16]) {
-        if !self.args.run.link_check {
+        if !self.args.run.link_check || self.ending {
             return;
         }
         self.out.line(Lifecycle::CheckingLinks);

@@ -15,7 +15,7 @@ use crate::text::{Lifecycle, Refusal, SCREEN_HEAD};
 /// Runs the program to its end. Ports are started, command files read, then either the console or the statistics loop.
 ///
 /// # Errors
-/// What can't be started without a console to mend it, or a closed standard output.
+/// What can't be started without a console to mend it.
 pub fn run(mut app: App, signals: &Signals) -> Result<(), Fatal> {
     let interactive = app.args.run.interactive;
     if app.args.run.device_start && !app.start_ports(Which::All) {
@@ -34,7 +34,11 @@ pub fn run(mut app: App, signals: &Signals) -> Result<(), Fatal> {
     }
     let ended = if interactive { console(&mut app, &session, signals) } else { headless(&mut app, signals) };
     app.shut_down();
-    ended
+    match ended {
+        // Nobody reads on: the end is an orderly one.
+        Err(Fatal::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        ended => ended,
+    }
 }
 
 fn console(app: &mut App, session: &Session<App>, signals: &Signals) -> Result<(), Fatal> {
@@ -47,8 +51,6 @@ fn console(app: &mut App, session: &Session<App>, signals: &Signals) -> Result<(
     let mut source = open_stdin(session.table().grammar(), Some(wake))?;
     match session.run(app, source.as_mut()) {
         Ok(Ending::Quit | Ending::EndOfInput | Ending::Interrupted) => Ok(()),
-        // Nobody reads on: the end is an orderly one.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err(error.into()),
     }
 }

@@ -68,7 +68,7 @@ fn port(app: &mut App, args: &Args<'_>, which: Which) -> Outcome {
 
 fn link(app: &mut App, id: u16, up: bool) -> Outcome {
     match app.port_mut(id) {
-        None => no_port(app, id),
+        None => app.out.complain(Refusal::NoPort(id)),
         Some(slot) => {
             if slot.dev.set_link(up).is_err() {
                 app.out.complain(if up { Refusal::LinkUp } else { Refusal::LinkDown });

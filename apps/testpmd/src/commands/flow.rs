@@ -4,7 +4,6 @@
 
 use mpps_console::{Args, Command, Outcome};
 
-use super::control::no_port;
 use crate::app::App;
 use crate::text::{FlowComplaint, FlowFault, Refusal};
 
@@ -87,7 +86,7 @@ fn list<'a>(words: &mut impl Iterator<Item = &'a str>, names: &[&str]) -> bool {
 fn none(app: &mut App, args: &Args<'_>) -> Outcome {
     let id = args.u16("port");
     if app.port(id).is_none() {
-        no_port(app, id);
+        app.out.complain(Refusal::NoPort(id));
     }
     Outcome::Done
 }
@@ -95,7 +94,7 @@ fn none(app: &mut App, args: &Args<'_>) -> Outcome {
 fn query(app: &mut App, args: &Args<'_>) -> Outcome {
     let id = args.u16("port");
     if app.port(id).is_none() {
-        no_port(app, id);
+        app.out.complain(Refusal::NoPort(id));
     } else {
         app.out.complain(Refusal::NoFlow(args.u64("rule")));
     }

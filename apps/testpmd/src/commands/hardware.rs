@@ -2,11 +2,10 @@
 
 use mpps_console::{Args, Command, Outcome};
 
-use super::control::no_port;
 use crate::app::App;
-use crate::text::{Reply, ShowRefusal};
+use crate::text::{Refusal, Reply, ShowRefusal};
 
-pub(super) static COMMANDS: [Command<App>; 11] = [
+pub(super) static COMMANDS: [Command<App>; 12] = [
     Command::new("display", "show port info <port:port> representor", "Shows the representors of a port", |app, args| {
         refuse(app, ShowRefusal::NoRepresentor(args.u16("port")))
     }),
@@ -33,6 +32,9 @@ pub(super) static COMMANDS: [Command<App>; 11] = [
     Command::new("display", "(show|clear) vf stats <port:port> <vf:u16>", "Counters of a virtual function", |app, args| {
         of_port(app, args, ShowRefusal::NoVf)
     }),
+    Command::new("filters", "show port <port:port> flow transfer proxy", "Shows who transfers a port's flows", |app, args| {
+        of_port(app, args, ShowRefusal::NoProxy)
+    }),
     Command::new("drivers", "show bonding config <port:port>", "Shows a bond", |app, args| {
         bond(app, args, ShowRefusal::NoBond(args.u16("port")))
     }),
@@ -58,7 +60,7 @@ fn refuse(app: &mut App, refusal: ShowRefusal) -> Outcome {
 fn of_port(app: &mut App, args: &Args<'_>, refusal: ShowRefusal) -> Outcome {
     let id = args.u16("port");
     if app.port(id).is_none() {
-        no_port(app, id);
+        app.out.complain(Refusal::NoPort(id));
         return Outcome::Done;
     }
     refuse(app, refusal)

@@ -73,9 +73,7 @@ pub(super) static COMMANDS: [Command<App>; 19] = [
             Outcome::Done
         },
     ),
-    Command::new("display", "csum show <port:port>", "Shows who computes checksums", |app, args| {
-        stopped(app, args, App::show_checksums)
-    }),
+    Command::new("display", "csum show <port:port>", "Shows who computes checksums", checksums),
     Command::new("display", "(tso|tunnel_tso) show <port:port>", "Shows the size of TCP segments", tso),
 ];
 
@@ -127,11 +125,11 @@ fn used(app: &mut App, args: &Args<'_>) -> Outcome {
     Outcome::Done
 }
 
-/// Shows something of a port that there is; says which there are of one that there isn't.
+/// Shows something of a port that there is.
 fn known(app: &mut App, args: &Args<'_>, show: fn(&mut App, u16)) -> Outcome {
     let id = args.u16("port");
     if app.port(id).is_none() {
-        no_port(app, id);
+        app.out.complain(Refusal::NoPort(id));
     } else {
         show(app, id);
     }
@@ -180,6 +178,16 @@ fn configuration(app: &mut App, args: &Args<'_>) -> Outcome {
         app.show_offload_configuration(id, side(args));
     }
     Outcome::Done
+}
+
+fn checksums(app: &mut App, args: &Args<'_>) -> Outcome {
+    let outcome = stopped(app, args, App::show_checksums);
+    let id = args.u16("port");
+    if app.port(id).is_none() {
+        // DPDK says it twice.
+        app.out.complain(ShowRefusal::PortId(id));
+    }
+    outcome
 }
 
 fn tso(app: &mut App, args: &Args<'_>) -> Outcome {

@@ -46,6 +46,9 @@ pub enum Refusal {
     /// `port close` again.
     #[error("Port {0} is already closed")]
     AlreadyClosed(u16),
+    /// `port close` of a running port.
+    #[error("ETHDEV: Cannot close started device (port {0})")]
+    CloseRunning(u16),
     /// `port reset` of a running port.
     #[error("Can not reset port(s), please stop port(s) first.")]
     ResetRunning,

@@ -21,8 +21,8 @@ pub struct Null;
 
 const NAME: &str = "net_null";
 
-/// The hash types that DPDK's null port states: bits 2 to 21 but 18's neighbours, 34 is MPLS.
-const RSS_TYPES: u64 = 0x4_003f_fffc;
+/// The hash types that DPDK's null port states: bits 2 to 21, and 33, which is MPLS.
+const RSS_TYPES: u64 = 0x2_003f_fffc;
 
 const ARGS: &[ArgSpec] = &[
     ArgSpec {
