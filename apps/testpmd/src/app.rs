@@ -3,21 +3,28 @@
 //! Made once by `main` from a [`Plan`], used by the console's commands ([`crate::commands`]) on the main thread alone, taken
 //! apart by [`App::shut_down`]. What a command may do is a method here; how it is typed and answered is the command's.
 
+mod all_ports;
+mod attach;
+mod csum_settings;
 mod dump;
 mod flush;
 mod forward;
 mod forwarding;
 mod info;
 mod last_words;
+mod offload_settings;
 mod output;
 mod pools;
 mod port_settings;
 mod ports;
+mod queue_settings;
+mod rss_settings;
 mod run;
 mod settings;
 mod slot;
 mod stats;
 mod verbose;
+mod vlan_settings;
 mod wishes;
 
 use std::io::{self, Write};
@@ -31,6 +38,7 @@ use mpps_shm::{PageKind, PageSource};
 use crate::app_args::{self, AppArgs};
 use crate::plan::{Plan, PlannedLcore};
 
+pub use all_ports::{FreeThreshold, Threshold};
 pub use forward::StartRefusal;
 pub use forwarding::Forwarding;
 pub use info::HashPart;
@@ -39,7 +47,9 @@ pub use pools::PoolSet;
 pub use run::run;
 pub use last_words::install as install_last_words;
 pub use ports::Which;
+pub use rss_settings::RssChoice;
 pub use slot::{PortSlot, PortState};
+pub use vlan_settings::VlanKind;
 pub use wishes::{PortWishes, QueueWish};
 
 /// Why the program ends before its time. `Display` is one line.

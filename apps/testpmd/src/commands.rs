@@ -3,15 +3,23 @@
 //! A command reads its arguments, calls a method of [`App`] and prints the answer that DPDK prints. The tables live as
 //! long as the program; [`session`] puts them together.
 
+mod absent;
+mod attach;
 mod control;
+mod csum;
 mod dump;
 mod flow;
 mod hardware;
 mod mac;
+mod offloads;
+mod port_config;
+mod queues;
+mod rss;
 mod set;
 mod show;
 mod show_port;
 mod switches;
+mod vlan;
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -19,7 +27,7 @@ use std::io::Write;
 use mpps_console::{Choices, Command, Host, Outcome, Section, Session, Table, builtins};
 
 use crate::app::App;
-use crate::text::ConfigRefusal;
+use crate::text::{ConfigRefusal, RSS_TYPES, Side};
 
 static SECTIONS: [Section; 8] = [
     Section { name: "control", about: "Start, stop, quit, command files" },
@@ -50,6 +58,14 @@ pub fn session() -> Session<App> {
                 &set::COMMANDS,
                 &switches::COMMANDS,
                 &mac::COMMANDS,
+                &port_config::COMMANDS,
+                &queues::COMMANDS,
+                &offloads::COMMANDS,
+                &rss::COMMANDS,
+                &vlan::COMMANDS,
+                &csum::COMMANDS,
+                &attach::COMMANDS,
+                &absent::COMMANDS,
             ],
         ),
         "testpmd> ",
@@ -69,6 +85,9 @@ impl Choices for App {
         match source {
             "port" => self.port_ids().into_iter().map(|id| Cow::Owned(id.to_string())).collect(),
             "modes" => mpps_engines::ENGINES.iter().map(|engine| Cow::Borrowed(engine.name)).collect(),
+            "rx_offloads" => offloads::names(Side::Rx).map(Cow::Owned).collect(),
+            "tx_offloads" => offloads::names(Side::Tx).map(Cow::Owned).collect(),
+            "rss_types" => RSS_TYPES.iter().map(|known| Cow::Borrowed(known.name)).collect(),
             _ => Vec::new(),
         }
     }

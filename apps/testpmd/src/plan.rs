@@ -99,7 +99,7 @@ pub enum PlanError {
         workers: String,
     },
     /// A device.
-    #[error(transparent)]
+    #[error("--vdev: {0}")]
     Device(#[from] DeviceError),
     /// A kernel that the CPU can't run.
     #[error("{0}: {1}")]

@@ -179,7 +179,7 @@ impl App {
     /// `csum show`, with a warning for each checksum that is left to a port that can't do it.
     pub fn show_checksums(&mut self, id: u16) {
         let Some(slot) = self.port(id) else { return };
-        let wanted = slot.checksum.hardware;
+        let wanted = TxOffloads::from_bits_retain(slot.tx_offloads);
         let have = slot.dev.info().tx_offloads | slot.dev.info().tx_queue_offloads;
         let block = CsumShow {
             parse_tunnel: slot.checksum.parse_tunnel,

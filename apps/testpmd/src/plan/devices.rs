@@ -10,10 +10,10 @@ use crate::eal_args::DeviceArgs;
 #[derive(Debug, thiserror::Error)]
 pub enum DeviceError {
     /// Its text or its arguments.
-    #[error("--vdev: {0}")]
+    #[error(transparent)]
     Args(#[from] DevArgError),
     /// A kind of port that DPDK has and this program doesn't.
-    #[error("--vdev {device}: there is no {kind} port here yet; the kinds there are: {known}")]
+    #[error("{device}: there is no {kind} port here yet; the kinds there are: {known}")]
     NotHere {
         /// The device.
         device: String,
@@ -23,7 +23,7 @@ pub enum DeviceError {
         known: String,
     },
     /// No such kind.
-    #[error("--vdev {device}: no kind of port has this name; the kinds there are: {known}")]
+    #[error("{device}: no kind of port has this name; the kinds there are: {known}")]
     Unknown {
         /// The device.
         device: String,
@@ -31,7 +31,7 @@ pub enum DeviceError {
         known: String,
     },
     /// Two of the same name.
-    #[error("--vdev {device}: given twice; each device needs a name of its own")]
+    #[error("{device}: given twice; each device needs a name of its own")]
     Twice {
         /// The device.
         device: String,
@@ -72,14 +72,25 @@ pub(super) fn plan(args: &DeviceArgs, notices: &mut Vec<String>) -> Result<Vec<P
         if devices.iter().any(|device| device.args.name() == parsed.name()) {
             return Err(DeviceError::Twice { device: parsed.name().to_owned() });
         }
-        let driver = find(parsed.name()).ok_or_else(|| absent(&parsed))?;
-        parsed.check(driver.name(), driver.args())?;
-        devices.push(PlannedDevice { driver, args: parsed });
+        devices.push(PlannedDevice::new(parsed)?);
     }
     for text in args.allow.iter().filter(|text| !virtual_name(text)) {
         notices.push(format!("-a {text}: no PCI port can be driven here yet; the device is left alone"));
     }
     Ok(devices)
+}
+
+impl PlannedDevice {
+    /// A device of this text, as behind `--vdev`.
+    pub(crate) fn parse(text: &str) -> Result<Self, DeviceError> {
+        Self::new(text.parse()?)
+    }
+
+    fn new(args: DevArgs) -> Result<Self, DeviceError> {
+        let driver = find(args.name()).ok_or_else(|| absent(&args))?;
+        args.check(driver.name(), driver.args())?;
+        Ok(Self { driver, args })
+    }
 }
 
 fn virtual_name(text: &str) -> bool {

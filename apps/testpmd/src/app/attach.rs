@@ -1,0 +1,122 @@
+//! Ports that come and go while the program runs.
+//!
+//! A port that is attached inherits what all ports are asked for (queues, rings, offloads, RSS types), is promiscuous and
+//! stopped, takes the lowest number that is free and joins the forwarding ports. One that is detached leaves them.
+
+use super::{App, PortSlot};
+use crate::plan::PlannedDevice;
+use crate::text::{ConfigRefusal, Lifecycle, Refusal};
+
+impl App {
+    /// `port attach`: a device, as behind `--vdev`, becomes a port.
+    ///
+    /// # Errors
+    /// Forwarding goes on, or the device can't be a port; nothing changes then.
+    pub fn attach(&mut self, text: &str) -> Result<(), ConfigRefusal> {
+        self.need_idle()?;
+        self.out.line(Lifecycle::Attaching);
+        let refuse = |why: String| ConfigRefusal::Attach(text.to_owned(), why);
+        let device = PlannedDevice::parse(text).map_err(|error| refuse(error.to_string()))?;
+        if self.port_named(device.args.name()).is_some() {
+            let name = device.args.name();
+            return Err(refuse(format!(
+                "{name} is a port already; each device needs a name of its own"
+            )));
+        }
+        let number = self
+            .ports
+            .iter()
+            .position(Option::is_none)
+            .unwrap_or(self.ports.len());
+        let slot = PortSlot::probe(&device, number, &self.args, self.copier)
+            .map_err(|error| refuse(error.to_string()))?;
+        let id = slot.id;
+        if number == self.ports.len() {
+            self.ports.push(Some(slot));
+        } else {
+            self.ports[number] = Some(slot);
+        }
+        // It takes part even where fewer ports than there are did, as in DPDK: it stands behind those that do.
+        let at = self.forwarding.nb_ports.min(self.forwarding.ports.len());
+        self.forwarding.ports.insert(at, id);
+        self.forwarding.nb_ports = at + 1;
+        self.lay_out();
+        self.out
+            .line(Lifecycle::Attached(id, self.port_ids().len()));
+        self.out.line(Lifecycle::Done);
+        Ok(())
+    }
+
+    /// `port detach`.
+    ///
+    /// # Errors
+    /// No such port, it runs, or forwarding goes on.
+    pub fn detach_port(&mut self, id: u16) -> Result<(), ConfigRefusal> {
+        let slot = self.port(id).ok_or(ConfigRefusal::NoDevice(id))?;
+        if slot.is_started() {
+            return Err(Refusal::DetachRunning.into());
+        }
+        self.need_idle()?;
+        self.out.complain(Refusal::DetachOpen);
+        self.out.line(Lifecycle::Removing);
+        self.remove(id);
+        self.out.line(Lifecycle::DeviceDetached);
+        self.tell_left();
+        Ok(())
+    }
+
+    /// `device detach`.
+    ///
+    /// # Errors
+    /// No such device, its port runs, or forwarding goes on.
+    pub fn detach_device(&mut self, name: &str) -> Result<(), ConfigRefusal> {
+        self.need_idle()?;
+        self.out.line(Lifecycle::Removing);
+        let Some(id) = self.port_named(name) else {
+            let names: Vec<&str> = self
+                .ports
+                .iter()
+                .flatten()
+                .map(|slot| slot.dev.info().name.as_str())
+                .collect();
+            let why = format!("no device has this name; there are: {}", names.join(", "));
+            return Err(ConfigRefusal::Detach(name.to_owned(), why));
+        };
+        if self.port(id).is_some_and(PortSlot::is_started) {
+            return Err(ConfigRefusal::DetachRunning(id));
+        }
+        self.remove(id);
+        self.out.line(Lifecycle::NamedDetached(name));
+        self.tell_left();
+        Ok(())
+    }
+
+    fn port_named(&self, name: &str) -> Option<u16> {
+        self.ports
+            .iter()
+            .flatten()
+            .find(|slot| slot.dev.info().name == name)
+            .map(|slot| slot.id)
+    }
+
+    /// Closes a stopped port and forgets it.
+    fn remove(&mut self, id: u16) {
+        self.ports[usize::from(id)] = None;
+        let active = self
+            .forwarding
+            .active_ports()
+            .iter()
+            .filter(|port| **port != id)
+            .count();
+        self.forwarding.ports.retain(|port| *port != id);
+        self.forwarding.nb_ports = active;
+        self.forwarding.peers.retain(|(port, _)| *port != id);
+        self.lay_out();
+        self.out.line(Lifecycle::Closed(id));
+    }
+
+    fn tell_left(&mut self) {
+        self.out.line(Lifecycle::TotalPorts(self.port_ids().len()));
+        self.out.line(Lifecycle::Done);
+    }
+}
