@@ -13,11 +13,30 @@
 //!                │                  ^      │
 //!  rig::Rig ─────┴── send ──────────┘      └── receive ──>  every call checked: counts, order, room
 //! ```
+//!
+//! A driver's test is short, and names what was left out so that nothing is left out in silence:
+//!
+//! ```
+//! use mpps_dev::Driver;
+//! use mpps_dev::conformance::{Facts, Source, Subject, run};
+//!
+//! fn loops_back(driver: &dyn Driver) {
+//!     let subject = Subject {
+//!         driver,
+//!         devices: &|| vec!["net_ring0".to_owned()],
+//!         facts: Facts { source: Source::Sent, holds: Some(1024), ..Facts::SINK },
+//!     };
+//!     let skipped = run(&subject).unwrap();
+//!     assert_eq!(skipped.len(), 1);
+//!     assert_eq!(skipped[0].scenario, "the peer vanishes");
+//! }
+//! ```
 
 mod control;
 mod counts;
 mod flow;
 mod life;
+mod polled;
 mod rig;
 
 use std::fmt;
@@ -191,6 +210,7 @@ scenarios! {
     "a stopped queue moves nothing", always, control::stopped_queue;
     "deferred start", always, control::deferred_start;
     "MTU while running", always, control::mtu;
+    "control while a worker polls", always, polled::control_while_polled;
     "a refused configuration changes nothing", always, control::refused_configuration;
     "start without a configuration", always, control::unconfigured;
     "unknown arguments are refused", always, control::unknown_arguments;

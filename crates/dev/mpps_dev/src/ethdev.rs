@@ -40,7 +40,8 @@ pub struct ProbeContext {
 impl ProbeContext {
     /// A context for this port, with the usual copy.
     pub fn new(port: PortId) -> Self {
-        let copier = Copier::choose(CopyKind::Auto).unwrap_or_else(|_| unreachable!("auto runs everywhere"));
+        let copier =
+            Copier::choose(CopyKind::Auto).unwrap_or_else(|_| unreachable!("auto runs everywhere"));
         Self { port, copier }
     }
 }

@@ -10,6 +10,16 @@
 //! | [`Traced`] | remembers what each call was offered and did |
 //! | [`Captured`] | shows each frame's bytes to a sink |
 //!
+//! ```
+//! use mpps_dev::RxQueue;
+//! use mpps_dev::middleware::{Delay, Faults, Faulty};
+//!
+//! fn rough(queue: Box<dyn RxQueue>) -> Box<dyn RxQueue> {
+//!     let faults = Faults { seed: 1, drop: 10, refuse: 50, cut: 100 };
+//!     Box::new(Delay::new(Faulty::new(queue, faults), 2))
+//! }
+//! ```
+//!
 //! A queue that was wrapped goes back to its port wrapped: what [`crate::EthDev::stop`] takes is a `Box<dyn RxQueue>`,
 //! and dropping the wrapper drops the queue.
 

@@ -123,7 +123,7 @@ fn fields(stats: PortStats) -> [u64; 8] {
     ]
 }
 
-fn backwards(before: PortStats, after: PortStats) -> bool {
+pub(super) fn backwards(before: PortStats, after: PortStats) -> bool {
     fields(before)
         .iter()
         .zip(fields(after))

@@ -264,6 +264,7 @@ fn each_fault_is_found_by_its_scenario() {
         ("drops long ones in silence", "oversize"),
         ("cuts chains", "many segments"),
         ("counts twice", "counters add up"),
+        ("counts twice", "control while a worker polls"),
         ("counts on one queue", "counters add up"),
         ("doesn't clear", "clearing takes a new baseline"),
         ("counts as started for ever", "stop and start"),

@@ -1,5 +1,7 @@
 //! Wrappers keep what the traits promise: order, leftovers, and every mbuf comes home.
 
+mod proptests;
+
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
