@@ -119,7 +119,7 @@ impl IcmpEcho {
         }
     }
 
-    /// Answers in place; false when the packet asks for nothing.
+    /// Answers in place a packet whose data is its own.
     fn one(&self, packet: &mut Mbuf, request: Request) {
         packet.set_offload(self.marks.flags, self.marks.lengths);
         if let Some(frame) = packet.data_mut() {
@@ -127,7 +127,7 @@ impl IcmpEcho {
         }
     }
 
-    /// The packet with its answer, or none when there is nothing to answer or no mbuf to copy shared data into.
+    /// Puts a packet with its answer among the answers, and what isn't answered among the rest.
     fn handle(&mut self, lcore: &mut Lcore, io: &StreamIo, mut packet: Mbuf) {
         let Some(request) = request(packet.data()) else {
             put(&mut self.rest, lcore, packet);

@@ -93,7 +93,7 @@ impl Queue {
         if size < 2 || !size.is_power_of_two() {
             let near = size.max(2).checked_next_power_of_two().unwrap_or(1 << 31);
             return Err(format!(
-                "noisy: --noisy-tx-sw-buffer-size is {size}, must be a power of two from 2 on, or 0 for none; the next is {near}"
+                "noisy: --noisy-tx-sw-buffer-size is {size}, must be a power of two from 2 on, or 0 for none; try {near}"
             ));
         }
         let mut packets = VecDeque::new();
