@@ -49,6 +49,25 @@ pub fn parse(bytes: &[u8]) -> Capture {
     }
 }
 
+/// Writes frames into a classic capture of link type Ethernet.
+///
+/// # Panics
+/// When the file can't be written.
+pub fn write(path: &Path, frames: &[Vec<u8>]) {
+    let mut file = Vec::new();
+    for word in [0xa1b2_c3d4, 0x0004_0002, 0, 0, MAX_FRAME, ETHERNET] {
+        file.extend(word.to_le_bytes());
+    }
+    for frame in frames {
+        let length = frame.len() as u32;
+        for word in [0, 0, length, length] {
+            file.extend(word.to_le_bytes());
+        }
+        file.extend(frame);
+    }
+    fs::write(path, file).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Order {
     Little,

@@ -8,6 +8,7 @@
 //! - [`report`]: the counters out of what it prints.
 //! - [`capture`], [`judge`]: capture files, read by a reader of our own and by tcpdump.
 //! - [`frame`]: what each engine has to make of a frame.
+//! - [`published`]: the corpus of published command lines.
 //! - [`machine`]: CPUs, folders, skipped tests.
 #![forbid(unsafe_code)]
 
@@ -16,5 +17,6 @@ pub mod frame;
 pub mod judge;
 pub mod machine;
 pub mod program;
+pub mod published;
 pub mod report;
 pub mod session;

@@ -3,6 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use mpps_e2e::capture;
 use mpps_e2e::report::{Forwarded, accumulated, forwarded, nics, streamed};
 use mpps_e2e::session::{Session, words};
 
@@ -149,7 +150,8 @@ fn engine_ieee1588_is_refused() {
 fn stop_is_quick_whatever_the_ports() {
     let folder = mpps_e2e::machine::Folder::new();
     let file = folder.file("frames.pcap");
-    make_capture(&file);
+    let frames: Vec<_> = (0..3).map(|n| vec![n; 60]).collect();
+    capture::write(file.as_ref(), &frames);
     let infinite = format!("net_pcap0,rx_pcap={file},infinite_rx=1");
     let cases: [(&[&str], &[&str]); 5] = [
         (&NULLS, &["-i"]),
@@ -186,21 +188,6 @@ fn stop_is_quick_whatever_the_ports() {
         );
         session.quit();
     }
-}
-
-/// Three frames of 60 bytes.
-fn make_capture(path: &str) {
-    let mut file = Vec::new();
-    for word in [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65535, 1] {
-        file.extend(word.to_le_bytes());
-    }
-    for n in 0..3_u8 {
-        for word in [0, 0, 60, 60_u32] {
-            file.extend(word.to_le_bytes());
-        }
-        file.extend([n; 60]);
-    }
-    std::fs::write(path, file).expect("a capture");
 }
 
 #[test]
