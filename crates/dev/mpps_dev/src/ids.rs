@@ -1,5 +1,6 @@
 //! Numbers that are checked once, where they enter the program.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// A number that isn't in its range.
@@ -11,7 +12,7 @@ pub struct OutOfRange {
     /// The number.
     pub value: u64,
     /// What is allowed, in words.
-    pub allowed: &'static str,
+    pub allowed: Cow<'static, str>,
 }
 
 /// A port's number, below [`PortId::MAX_PORTS`].
@@ -30,7 +31,7 @@ impl PortId {
             Err(OutOfRange {
                 what: "port",
                 value: number as u64,
-                allowed: "0 to 4095",
+                allowed: Cow::Borrowed("0 to 4095"),
             })
         }
     }
@@ -80,7 +81,7 @@ impl BurstSize {
             Err(OutOfRange {
                 what: "burst",
                 value: packets,
-                allowed: "1 to 512",
+                allowed: Cow::Borrowed("1 to 512"),
             })
         }
     }
@@ -108,7 +109,7 @@ impl QueueSize {
             Err(OutOfRange {
                 what: "queue size",
                 value: descriptors,
-                allowed: "1 to 65535",
+                allowed: Cow::Borrowed("1 to 65535"),
             })
         }
     }
@@ -116,5 +117,32 @@ impl QueueSize {
     /// The number.
     pub const fn get(self) -> u16 {
         self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! The bounds, and what is said beyond them.
+
+    use super::{BurstSize, PortId, QueueSize};
+
+    #[test]
+    fn bounds_are_inclusive_and_named() {
+        assert_eq!(PortId::new(4095).map(PortId::index), Ok(4095));
+        assert_eq!(
+            PortId::new(4096).unwrap_err().to_string(),
+            "port 4096 is out of range, must be 0 to 4095"
+        );
+        assert_eq!(BurstSize::new(1).map(BurstSize::get), Ok(1));
+        assert_eq!(BurstSize::new(512).map(BurstSize::get), Ok(512));
+        for wrong in [0, 513, u64::MAX] {
+            let line = format!("burst {wrong} is out of range, must be 1 to 512");
+            assert_eq!(BurstSize::new(wrong).unwrap_err().to_string(), line);
+        }
+        assert_eq!(QueueSize::new(65_535).map(QueueSize::get), Ok(65_535));
+        for wrong in [0, 65_536] {
+            let line = format!("queue size {wrong} is out of range, must be 1 to 65535");
+            assert_eq!(QueueSize::new(wrong).unwrap_err().to_string(), line);
+        }
     }
 }

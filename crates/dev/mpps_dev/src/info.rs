@@ -300,7 +300,7 @@ impl DevConfig {
                 Err(OutOfRange {
                     what,
                     value: have as u64,
-                    allowed: "at most what `show port info` says",
+                    allowed: format!("at most {max}").into(),
                 })
             } else {
                 Ok(())

@@ -301,11 +301,12 @@ impl Port {
 
     /// Changes the MTU; queues that run learn of it through their mailboxes.
     pub fn set_mtu(&mut self, mtu: u16) -> Result<(), OutOfRange> {
-        if mtu < self.info.min_mtu || mtu > self.info.max_mtu {
+        let (min, max) = (self.info.min_mtu, self.info.max_mtu);
+        if mtu < min || mtu > max {
             return Err(OutOfRange {
                 what: "MTU",
                 value: u64::from(mtu),
-                allowed: "what `show port info` says",
+                allowed: format!("{min} to {max}").into(),
             });
         }
         self.mtu = mtu;
