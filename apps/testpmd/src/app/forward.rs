@@ -97,6 +97,9 @@ impl App {
             };
             made.push((*ends, engine, first));
         }
+        if let Some(notice) = self.forwarding.engine.notice {
+            self.out.complain(format_args!("mpps: {}: {notice}", self.forwarding.engine.name));
+        }
         self.show_config_fwd();
         self.flush_rx();
         self.show_config_rxtx();
