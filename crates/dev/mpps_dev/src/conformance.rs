@@ -35,6 +35,7 @@
 mod control;
 mod counts;
 mod flow;
+mod identity;
 mod life;
 mod polled;
 mod rig;
@@ -213,7 +214,9 @@ scenarios! {
     "control while a worker polls", always, polled::control_while_polled;
     "a refused configuration changes nothing", always, control::refused_configuration;
     "start without a configuration", always, control::unconfigured;
-    "unknown arguments are refused", always, control::unknown_arguments;
+    "information", always, identity::information;
+    "unknown arguments are refused", always, identity::unknown_arguments;
+    "wrong values are refused", always, identity::wrong_values;
     "queues lie on cache lines of their own", always, life::lines_apart;
     "the peer vanishes", if_peer, life::peer_vanishes;
     "made and ended 100 times", always, life::repeated;

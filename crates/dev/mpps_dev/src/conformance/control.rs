@@ -1,13 +1,10 @@
-//! Scenarios about the control side: configuration, mailboxes, arguments.
+//! Scenarios about the control side: configuration and mailboxes.
 
 use mpps_mbuf::Burst;
 
 use super::rig::{self, Played, Rig, ensure};
 use super::{Source, Subject, Violation};
-use crate::{
-    DevArgs, DevConfig, PortId, ProbeContext, QueueSize, Queues, RxOffloads, TxOffloads,
-    TxQueueConfig,
-};
+use crate::{DevConfig, QueueSize, Queues, RxOffloads, TxOffloads, TxQueueConfig};
 
 /// A queue that is told to stop moves nothing and loses nothing; told to start, it goes on.
 pub(super) fn stopped_queue(subject: &Subject<'_>) -> Played {
@@ -239,31 +236,4 @@ pub(super) fn unconfigured(subject: &Subject<'_>) -> Played {
     rig.start()?;
     rig.pass(0, 20, 64)?;
     rig.finish()
-}
-
-/// A key that the driver doesn't know is refused, and the line names device, key and driver.
-pub(super) fn unknown_arguments(subject: &Subject<'_>) -> Played {
-    const KEY: &str = "no_such_key";
-    for device in (subject.devices)() {
-        for text in [format!("{device},{KEY}=1"), format!("{device},{KEY}")] {
-            let args: DevArgs = text
-                .parse()
-                .map_err(|error| Violation::new(format!("{text}: {error}")))?;
-            let context = ProbeContext::new(
-                PortId::new(0).map_err(|error| Violation::new(error.to_string()))?,
-            );
-            let Err(error) = subject.driver.probe(&args, &context) else {
-                return Err(Violation::new(format!("{text} is accepted")));
-            };
-            let line = error.to_string();
-            ensure!(
-                [args.name(), KEY, subject.driver.name()]
-                    .iter()
-                    .all(|part| line.contains(part))
-                    && !line.contains('\n'),
-                "the refusal of {text} doesn't name device, key and driver in one line: {line}"
-            );
-        }
-    }
-    Ok(())
 }

@@ -48,6 +48,9 @@ impl Driver for Looped {
             std::mem::forget(File::open("/dev/null"));
         }
         let mut info = DevInfo::software(args.name(), "net_looped", args.text());
+        if fault == "has another name" {
+            info.name.push('x');
+        }
         info.max_rx_queues = 4;
         info.max_tx_queues = 4;
         info.min_mtu = 68;
@@ -294,6 +297,8 @@ fn each_fault_is_found_by_its_scenario() {
             "a refused configuration changes nothing",
         ),
         ("takes any argument", "unknown arguments are refused"),
+        ("takes any argument", "wrong values are refused"),
+        ("has another name", "information"),
         ("shares lines", "queues lie on cache lines of their own"),
         ("leaves a file open", "made and ended 100 times"),
     ] {
