@@ -17,6 +17,7 @@ use crate::app_args::{self, AppArgs};
 use crate::command_line::CommandLine;
 
 pub use devices::DeviceError;
+pub(crate) use devices::virtual_name;
 
 /// A lcore that exists in this run.
 #[derive(Clone, Debug)]

@@ -206,6 +206,9 @@ fn select(args: &AppArgs, all: &[u16]) -> Result<(Vec<u16>, usize), Fatal> {
         }
     };
     match args.ports.nb_ports {
+        Some(n) if list.is_empty() => {
+            Err(Fatal::Other(format!("--nb-ports {n}: there are no ports; --vdev makes some, such as --vdev net_null0")))
+        }
         Some(n) if usize::from(n) > list.len() || n == 0 => Err(Fatal::Other(format!(
             "--nb-ports {n} is out of range, must be 1 to {}: the forwarding ports",
             list.len()

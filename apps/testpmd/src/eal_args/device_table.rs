@@ -201,7 +201,7 @@ pub(super) fn finish(args: &mut EalArgs) {
         .iter()
         .filter(|d| !means_nothing(d) && !args.devices.vdevs.contains(d))
         .map(|d| d.split(',').next().unwrap_or_default())
-        .filter(|d| !d.starts_with("vdev:"))
+        .filter(|d| !d.starts_with("vdev:") && !crate::plan::virtual_name(d))
         .collect();
     if !asked.is_empty() {
         args.notices.note(format!(

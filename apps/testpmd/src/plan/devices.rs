@@ -58,12 +58,14 @@ const ABSENT: &[&[&str]] = &[
 /// A device of Hyper-V that asks for nothing when told to ignore its interfaces.
 const NETVSC: &str = "net_vdev_netvsc";
 
-/// The ports of a command line, in order. Devices of buses that don't exist here are told in a notice.
+/// The ports of a command line, in order. Devices on buses make none.
 pub(super) fn plan(args: &DeviceArgs, notices: &mut Vec<String>) -> Result<Vec<PlannedDevice>, DeviceError> {
     let mut devices: Vec<PlannedDevice> = Vec::new();
-    // `-a net_null0` names a device that is to be probed; one that is no virtual device sits on a bus.
-    let allowed = args.allow.iter().filter(|text| virtual_name(text));
-    for text in args.vdevs.iter().chain(allowed) {
+    // `-a net_null0` names a device that is to be probed; one that is no virtual device sits on a bus, and was told of when
+    // the option was read.
+    let allowed = args.allow.iter().map(|text| text.strip_prefix("vdev:").unwrap_or(text));
+    let allowed = allowed.filter(|text| virtual_name(text) && !args.vdevs.iter().any(|vdev| vdev == text));
+    for text in args.vdevs.iter().map(String::as_str).chain(allowed) {
         let parsed: DevArgs = text.parse()?;
         if parsed.name().starts_with(NETVSC) {
             netvsc(&parsed, notices)?;
@@ -73,9 +75,6 @@ pub(super) fn plan(args: &DeviceArgs, notices: &mut Vec<String>) -> Result<Vec<P
             return Err(DeviceError::Twice { device: parsed.name().to_owned() });
         }
         devices.push(PlannedDevice::new(parsed)?);
-    }
-    for text in args.allow.iter().filter(|text| !virtual_name(text)) {
-        notices.push(format!("-a {text}: no PCI port can be driven here yet; the device is left alone"));
     }
     Ok(devices)
 }
@@ -93,7 +92,8 @@ impl PlannedDevice {
     }
 }
 
-fn virtual_name(text: &str) -> bool {
+/// Whether this names a virtual device rather than one on a bus.
+pub(crate) fn virtual_name(text: &str) -> bool {
     ["net_", "eth_", "virtio_user"].iter().any(|prefix| text.starts_with(prefix))
 }
 
