@@ -235,7 +235,7 @@ pub(super) fn descriptors_fit(
         Side::Rx => ("nb_rx_desc", info.rx_descriptors),
         Side::Tx => ("nb_tx_desc", info.tx_descriptors),
     };
-    if count == 0 || (count >= least && count <= most && count % align.max(1) == 0) {
+    if count == 0 || (count >= least && count <= most && count.is_multiple_of(align.max(1))) {
         return Ok(());
     }
     Err(ConfigRefusal::Own(format!(

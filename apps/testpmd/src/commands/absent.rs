@@ -105,7 +105,12 @@ pub(super) static COMMANDS: [Command<App>; 17] = [
         "Sets the packet types that a port tells",
         |app, args| {
             let id = args.u16("port");
-            answer(app, Err(ConfigRefusal::Ptypes(id)))
+            let refusal = if app.port(id).is_some() {
+                ConfigRefusal::Ptypes(id)
+            } else {
+                ConfigRefusal::NoPtypes(id)
+            };
+            answer(app, Err(refusal))
         },
     ),
     Command::new(

@@ -146,6 +146,9 @@ pub enum ConfigRefusal {
     /// `set port {p} ptype_mask` of a port that sorts no packets.
     #[error("Port {0} doesn't support any ptypes.")]
     Ptypes(u16),
+    /// The same of a port that isn't there.
+    #[error("ETHDEV: Invalid port_id={0}\nPort {0} doesn't support any ptypes.")]
+    NoPtypes(u16),
     /// A rate limit for a queue of a port that has none.
     #[error(
         "rte_eth_set_queue_rate_limit for port_id={0} failed diag=-95\nqueue_rate_limit_cmd error: (Operation not supported)"

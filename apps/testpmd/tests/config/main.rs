@@ -1,0 +1,9 @@
+//! Commands that configure, against a program with two null ports whose text is captured.
+#![forbid(unsafe_code)]
+
+mod forwarding;
+mod ports;
+mod queues;
+mod refusals;
+mod rig;
+mod robustness;
