@@ -10,6 +10,8 @@ mod instructions;
 mod planted;
 mod speed;
 mod start;
+mod stop;
+mod suites;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -108,6 +110,8 @@ pub(crate) const THEMES: &[&[Check]] = &[
     forward::CHECKS,
     instructions::CHECKS,
     captures::CHECKS,
+    stop::CHECKS,
+    suites::CHECKS,
 ];
 
 /// The verb.
