@@ -8,7 +8,9 @@ use mpps_mbuf::Pool;
 use mpps_shm::{PageKind, PageReport};
 
 use crate::plan::PlannedLcore;
-use crate::text::{DevargsDump, LcoreRow, MempoolDump, MemzoneRow, PhysmemRow, ShowRefusal, SocketMemory};
+use crate::text::{
+    DevargsDump, LcoreRow, MempoolDump, MemzoneRow, PhysmemRow, ShowRefusal, SocketMemory,
+};
 
 use super::App;
 
@@ -20,7 +22,9 @@ impl App {
     pub fn dump_pools(&mut self, name: Option<&str>) {
         let reports = self.pages.report();
         let pools = self.pools.all();
-        let chosen = pools.iter().filter(|pool| name.is_none_or(|name| pool.config().name == name));
+        let chosen = pools
+            .iter()
+            .filter(|pool| name.is_none_or(|name| pool.config().name == name));
         let blocks: Vec<String> = chosen.map(|pool| pool_dump(pool, &reports)).collect();
         if blocks.is_empty() {
             self.out.complain(ShowRefusal::NoPool);
@@ -31,7 +35,12 @@ impl App {
     /// `dump memzone`: what was reserved, each piece with the pages it got.
     pub fn dump_memzones(&mut self) {
         for (index, report) in self.pages.report().iter().enumerate() {
-            let pieces = [(report.addr, report.addr as u64, bytes(report.committed), bytes(report.page_size))];
+            let pieces = [(
+                report.addr,
+                report.addr as u64,
+                bytes(report.committed),
+                bytes(report.page_size),
+            )];
             self.out.block(MemzoneRow {
                 index,
                 name: &report.name,
@@ -46,7 +55,13 @@ impl App {
 
     /// `dump physmem`: what is resident.
     pub fn dump_physmem(&mut self) {
-        for (at, report) in self.pages.report().iter().filter(|report| report.committed > 0).enumerate() {
+        for (at, report) in self
+            .pages
+            .report()
+            .iter()
+            .filter(|report| report.committed > 0)
+            .enumerate()
+        {
             self.out.block(PhysmemRow {
                 segment: [0, at],
                 iova: report.addr as u64,
@@ -63,11 +78,19 @@ impl App {
     /// `dump socket_mem`: reserved and committed bytes by node.
     pub fn dump_socket_memory(&mut self) {
         let mut nodes: BTreeMap<u32, SocketMemory> = BTreeMap::new();
-        let nothing = |socket| SocketMemory { socket, total: 0, used: 0, pieces: [0, 0] };
+        let nothing = |socket| SocketMemory {
+            socket,
+            total: 0,
+            used: 0,
+            pieces: [0, 0],
+        };
         let mut sum = nothing(None);
         for report in &self.pages.report() {
             let socket = report.node.unwrap_or(0);
-            for row in [nodes.entry(socket).or_insert(nothing(Some(socket))), &mut sum] {
+            for row in [
+                nodes.entry(socket).or_insert(nothing(Some(socket))),
+                &mut sum,
+            ] {
                 row.total += report.len;
                 row.used += report.committed;
                 row.pieces[usize::from(report.committed == 0)] += 1;
@@ -79,8 +102,16 @@ impl App {
 
     /// `dump devargs`.
     pub fn dump_devargs(&mut self) {
-        let infos: Vec<_> = self.ports.iter().flatten().map(|slot| slot.dev.info()).collect();
-        let rows: Vec<_> = infos.iter().map(|info| ("vdev", info.name.as_str(), info.devargs.as_str())).collect();
+        let infos: Vec<_> = self
+            .ports
+            .iter()
+            .flatten()
+            .map(|slot| slot.dev.info())
+            .collect();
+        let rows: Vec<_> = infos
+            .iter()
+            .map(|info| ("vdev", info.name.as_str(), info.devargs.as_str()))
+            .collect();
         let block = DevargsDump(&rows).to_string();
         self.out.block(block);
     }
@@ -109,7 +140,11 @@ impl App {
 fn pool_dump(pool: &Pool, reports: &[PageReport]) -> String {
     let info = pool.info();
     let (name, size) = (info.config.name.as_str(), info.config.size);
-    let of_pool = |kind: PageKind| reports.iter().find(|report| report.name == name && report.kind == kind);
+    let of_pool = |kind: PageKind| {
+        reports
+            .iter()
+            .find(|report| report.name == name && report.kind == kind)
+    };
     let buffers = pool.buffers().as_ptr().addr().get();
     let stride = u32::try_from(info.stride).unwrap_or(u32::MAX);
     let data = u32::from(info.config.data_room);
@@ -118,7 +153,11 @@ fn pool_dump(pool: &Pool, reports: &[PageReport]) -> String {
         address: of_pool(PageKind::Private).map_or(buffers, |report| report.addr),
         // A pool that is ready.
         flags: 0x10,
-        socket: info.config.node.and_then(|node| i32::try_from(node).ok()).unwrap_or(-1),
+        socket: info
+            .config
+            .node
+            .and_then(|node| i32::try_from(node).ok())
+            .unwrap_or(-1),
         store: buffers,
         iova: buffers as u64,
         chunks: 1,
@@ -140,5 +179,8 @@ fn bytes(length: u64) -> usize {
 }
 
 fn node(report: &PageReport) -> i32 {
-    report.node.and_then(|node| i32::try_from(node).ok()).unwrap_or(-1)
+    report
+        .node
+        .and_then(|node| i32::try_from(node).ok())
+        .unwrap_or(-1)
 }

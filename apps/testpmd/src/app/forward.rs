@@ -48,7 +48,7 @@ impl App {
 
     /// The engine as it is printed.
     pub fn mode(&self) -> FwdMode<'static> {
-        let status = (self.forwarding.engine.name == "noisy").then(|| match self.engines.noisy.mode {
+        let status = (self.forwarding.engine.name == "noisy").then_some(match self.engines.noisy.mode {
             mpps_engines::NoisyMode::Io => "io",
             mpps_engines::NoisyMode::Mac => "mac",
             mpps_engines::NoisyMode::MacSwap => "macswap",

@@ -7,15 +7,18 @@ use mpps_console::Width;
 use mpps_dev::{DevInfo, RxOffloads, TxOffloads};
 
 use crate::text::{
-    CsumShow, DescriptorLimits, DeviceInfo, DevicePort, ErrorHandling, MacList, McastList, Notice, OffloadCapabilities,
-    OffloadConfiguration, PortInfo, PortSummary, PrivateInfo, PtypeRow, QueueInfoFailure, Refusal, RetaRows, RssHash,
-    RxSplit, SegmentLimits, ShowRefusal, Side, SocketId, VlanOffload,
+    CsumShow, DescriptorLimits, DeviceInfo, DevicePort, ErrorHandling, MacList, McastList, Notice,
+    OffloadCapabilities, OffloadConfiguration, PortInfo, PortSummary, PrivateInfo, PtypeRow,
+    QueueInfoFailure, Refusal, RetaRows, RssHash, RxSplit, SegmentLimits, ShowRefusal, Side,
+    SocketId, VlanOffload,
 };
 
 use super::{App, PortSlot};
 
 /// The layers of `show port {p} ptypes`.
-const LAYERS: [&str; 7] = ["L2", "L3", "L4", "Tunnel", "Inner L2", "Inner L3", "Inner L4"];
+const LAYERS: [&str; 7] = [
+    "L2", "L3", "L4", "Tunnel", "Inner L2", "Inner L3", "Inner L4",
+];
 
 /// What of a hash is to be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,17 +45,33 @@ impl App {
         let rows: Vec<_> = slots
             .map(|slot| {
                 let info = slot.dev.info();
-                (slot.id, slot.dev.port().mac(), info.name.as_str(), info.driver, slot.link())
+                (
+                    slot.id,
+                    slot.dev.port().mac(),
+                    info.name.as_str(),
+                    info.driver,
+                    slot.link(),
+                )
             })
             .collect();
-        let block = PortSummary { count: self.port_ids().len(), rows: &rows }.to_string();
+        let block = PortSummary {
+            count: self.port_ids().len(),
+            rows: &rows,
+        }
+        .to_string();
         self.out.block(block);
     }
 
     /// `show device info` of the device of this name, or of all; false when there is none of the name.
     pub fn show_device_info(&mut self, name: Option<&str>) -> bool {
         let named = |slot: &&PortSlot| name.is_none_or(|name| slot.dev.info().name == name);
-        let blocks: Vec<String> = self.ports.iter().flatten().filter(named).map(device_info).collect();
+        let blocks: Vec<String> = self
+            .ports
+            .iter()
+            .flatten()
+            .filter(named)
+            .map(device_info)
+            .collect();
         blocks.iter().for_each(|block| self.out.block(block));
         name.is_none() || !blocks.is_empty()
     }
@@ -74,18 +93,27 @@ impl App {
     /// `show port {p} ptypes`: no port here tells packet types.
     pub fn show_packet_types(&mut self, id: u16) {
         if self.port(id).is_some() {
-            LAYERS.iter().for_each(|layer| self.out.block(PtypeRow { layer, types: &[] }));
+            LAYERS
+                .iter()
+                .for_each(|layer| self.out.block(PtypeRow { layer, types: &[] }));
         }
     }
 
     /// `show port {p} rx_offload|tx_offload capabilities`.
     pub fn show_offload_capabilities(&mut self, id: u16, side: Side) {
-        let Some(info) = self.port(id).map(|slot| slot.dev.info()) else { return };
+        let Some(info) = self.port(id).map(|slot| slot.dev.info()) else {
+            return;
+        };
         let (port, queue) = match side {
             Side::Rx => (info.rx_offloads.bits(), info.rx_queue_offloads.bits()),
             Side::Tx => (info.tx_offloads.bits(), info.tx_queue_offloads.bits()),
         };
-        self.out.block(OffloadCapabilities { side, port: id, queue, all: port | queue });
+        self.out.block(OffloadCapabilities {
+            side,
+            port: id,
+            queue,
+            all: port | queue,
+        });
     }
 
     /// `show port {p} rx_offload|tx_offload configuration`: as last applied.
@@ -95,14 +123,33 @@ impl App {
         let (all, queues): (u64, Vec<u64>) = match side {
             Side::Rx => {
                 let all = config.rx_offloads;
-                (all.bits(), config.rx.iter().map(|queue| (all | queue.offloads).bits()).collect())
+                (
+                    all.bits(),
+                    config
+                        .rx
+                        .iter()
+                        .map(|queue| (all | queue.offloads).bits())
+                        .collect(),
+                )
             }
             Side::Tx => {
                 let all = config.tx_offloads;
-                (all.bits(), config.tx.iter().map(|queue| (all | queue.offloads).bits()).collect())
+                (
+                    all.bits(),
+                    config
+                        .tx
+                        .iter()
+                        .map(|queue| (all | queue.offloads).bits())
+                        .collect(),
+                )
             }
         };
-        self.out.block(OffloadConfiguration { side, port: id, all, queues: &queues });
+        self.out.block(OffloadConfiguration {
+            side,
+            port: id,
+            all,
+            queues: &queues,
+        });
     }
 
     /// `show rxq|txq info`. No port here has rings of its own to tell of, which DPDK's software ports answer in the same way.
@@ -120,19 +167,31 @@ impl App {
             Some(_) => ("Operation not supported", -95),
         };
         let side = if side == Side::Rx { "RX" } else { "TX" };
-        self.out.complain(QueueInfoFailure { port: id, side, queue, reason, code });
+        self.out.complain(QueueInfoFailure {
+            port: id,
+            side,
+            queue,
+            reason,
+            code,
+        });
     }
 
     /// How many queues a port is configured with.
     fn queues_of(&self, id: u16, side: Side) -> Option<u16> {
         let config = self.port(id)?.dev.port().config();
-        let n = if side == Side::Rx { config.rx.len() } else { config.tx.len() };
+        let n = if side == Side::Rx {
+            config.rx.len()
+        } else {
+            config.tx.len()
+        };
         u16::try_from(n).ok()
     }
 
     /// `show port {p} rss-hash [key|algorithm]`.
     pub fn show_rss_hash(&mut self, id: u16, part: HashPart) {
-        let Some(slot) = self.port_mut(id) else { return };
+        let Some(slot) = self.port_mut(id) else {
+            return;
+        };
         if slot.dev.info().hash_key_size == 0 {
             self.out.complain(ShowRefusal::NoHashKey);
             return;
@@ -146,7 +205,10 @@ impl App {
             // The software hash knows no other.
             (_, HashPart::Algorithm) => RssHash::Algorithm("toeplitz"),
             (types, HashPart::Functions) => RssHash::Functions { types, key: None },
-            (types, HashPart::Key) => RssHash::Functions { types, key: Some(rss.key()) },
+            (types, HashPart::Key) => RssHash::Functions {
+                types,
+                key: Some(rss.key()),
+            },
         }
         .to_string();
         self.out.block(block);
@@ -166,14 +228,24 @@ impl App {
         let wanted = usize::from(size).div_ceil(crate::text::RETA_GROUP);
         let masks = match reta_masks(masks, wanted) {
             Ok(masks) => masks,
-            Err(refusals) => return refusals.iter().for_each(|refusal| self.out.complain(refusal)),
+            Err(refusals) => {
+                return refusals
+                    .iter()
+                    .for_each(|refusal| self.out.complain(refusal));
+            }
         };
-        let table = slot.dev.rss().map_or_else(Vec::new, |rss| rss.reta().to_vec());
+        let table = slot
+            .dev
+            .rss()
+            .map_or_else(Vec::new, |rss| rss.reta().to_vec());
         if table.len() != usize::from(size) || masks.iter().all(|mask| *mask == 0) {
             self.out.complain(Refusal::Reta(-22));
             return;
         }
-        self.out.block(RetaRows { table: &table, masks: &masks });
+        self.out.block(RetaRows {
+            table: &table,
+            masks: &masks,
+        });
     }
 
     /// `csum show`, with a warning for each checksum that is left to a port that can't do it.
@@ -210,11 +282,16 @@ const CHECKSUMS: [(TxOffloads, &str); 6] = [
 /// `(0x3,1)`: as many masks as there are groups of entries.
 fn reta_masks(text: &str, wanted: usize) -> Result<Vec<u64>, Vec<ShowRefusal>> {
     let wrong = || ShowRefusal::RetaMasks(text.to_owned());
-    let inner = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).ok_or_else(|| vec![wrong()])?;
+    let inner = text
+        .strip_prefix('(')
+        .and_then(|rest| rest.strip_suffix(')'))
+        .ok_or_else(|| vec![wrong()])?;
     let masks: Option<Vec<u64>> = inner.split(',').map(as_mask).collect();
     match masks {
         None => Err(vec![wrong()]),
-        Some(masks) if masks.len() != wanted => Err(vec![ShowRefusal::RetaMaskCount(wanted), wrong()]),
+        Some(masks) if masks.len() != wanted => {
+            Err(vec![ShowRefusal::RetaMaskCount(wanted), wrong()])
+        }
         Some(masks) => Ok(masks),
     }
 }
@@ -269,7 +346,10 @@ fn port_info(slot: &PortSlot) -> PortInfo<'_> {
 }
 
 fn segments(info: &DevInfo) -> SegmentLimits {
-    SegmentLimits { packet: info.max_tx_segments, mtu: info.max_tx_segments }
+    SegmentLimits {
+        packet: info.max_tx_segments,
+        mtu: info.max_tx_segments,
+    }
 }
 
 fn vlan(rx_offloads: u64) -> VlanOffload {
@@ -284,14 +364,22 @@ fn vlan(rx_offloads: u64) -> VlanOffload {
 
 fn device_info(slot: &PortSlot) -> String {
     let info = slot.dev.info();
-    let port = DevicePort { port: slot.id, mac: slot.dev.port().mac(), name: &info.name, speeds: 0 };
+    let port = DevicePort {
+        port: slot.id,
+        mac: slot.dev.port().mac(),
+        name: &info.name,
+        speeds: 0,
+    };
     DeviceInfo {
         name: &info.name,
         bus: "vdev",
         bus_info: "",
         driver: info.driver,
         devargs: &info.devargs,
-        socket: info.node.and_then(|node| i32::try_from(node).ok()).unwrap_or(-1),
+        socket: info
+            .node
+            .and_then(|node| i32::try_from(node).ok())
+            .unwrap_or(-1),
         ports: &[port],
     }
     .to_string()

@@ -1,8 +1,8 @@
 //! Counters and configuration as blocks of text.
 
 use crate::text::{
-    BadChecksums, BurstSpread, FwdInput, NicStats, PortCounters, PortRxTx, QueueConf, RxTxConfig, StatsCleared,
-    StreamCounters, Thresholds, Xstat, XstatRate, Xstats, fwd_report,
+    BadChecksums, BurstSpread, FwdInput, NicStats, PortCounters, PortRxTx, QueueConf, RxTxConfig,
+    StatsCleared, StreamCounters, Thresholds, Xstat, XstatRate, Xstats, fwd_report,
 };
 
 use super::forwarding::StreamView;
@@ -12,14 +12,32 @@ impl App {
     /// `show port stats`, and each port of `--stats-period`.
     pub fn show_port_stats(&mut self, id: u16) {
         let shown = self.args.run.display_xstats.clone();
-        let Some(slot) = self.ports.get_mut(usize::from(id)).and_then(Option::as_mut) else { return };
+        let Some(slot) = self.ports.get_mut(usize::from(id)).and_then(Option::as_mut) else {
+            return;
+        };
         let (stats, now) = (slot.stats(), slot.uptime());
         let rates = slot.rates.rates(now, &stats);
-        let all = if shown.is_empty() { Vec::new() } else { slot.dev.xstats() };
-        let counters: Vec<Xstat<'_>> =
-            all.iter().map(|stat| Xstat { name: &stat.name, value: stat.value, enabled: None }).collect();
+        let all = if shown.is_empty() {
+            Vec::new()
+        } else {
+            slot.dev.xstats()
+        };
+        let counters: Vec<Xstat<'_>> = all
+            .iter()
+            .map(|stat| Xstat {
+                name: &stat.name,
+                value: stat.value,
+                enabled: None,
+            })
+            .collect();
         let xstats: Vec<XstatRate<'_>> = slot.xstat_rates.rows(now, &shown, &counters);
-        let block = NicStats { port: id, stats, rates, xstats: &xstats }.to_string();
+        let block = NicStats {
+            port: id,
+            stats,
+            rates,
+            xstats: &xstats,
+        }
+        .to_string();
         self.out.block(block);
     }
 
@@ -27,15 +45,28 @@ impl App {
     pub fn show_port_xstats(&mut self, id: u16) {
         let Some(slot) = self.port(id) else { return };
         let all = slot.dev.xstats();
-        let counters: Vec<Xstat<'_>> =
-            all.iter().map(|stat| Xstat { name: &stat.name, value: stat.value, enabled: None }).collect();
-        let block = Xstats { port: id, counters: Some(&counters), options: self.xstats }.to_string();
+        let counters: Vec<Xstat<'_>> = all
+            .iter()
+            .map(|stat| Xstat {
+                name: &stat.name,
+                value: stat.value,
+                enabled: None,
+            })
+            .collect();
+        let block = Xstats {
+            port: id,
+            counters: Some(&counters),
+            options: self.xstats,
+        }
+        .to_string();
         self.out.block(block);
     }
 
     /// `clear port stats`; `xstats` says nothing on success.
     pub fn clear_port_stats(&mut self, id: u16, quiet: bool) {
-        let Some(slot) = self.port_mut(id) else { return };
+        let Some(slot) = self.port_mut(id) else {
+            return;
+        };
         slot.dev.clear_stats();
         slot.baseline = slot.stats();
         if !quiet {
@@ -55,8 +86,12 @@ impl App {
 
     /// The block of `stop` and `show fwd stats all`.
     pub fn show_fwd_stats(&mut self) {
-        let spreads: Vec<Option<(BurstSpread, BurstSpread)>> =
-            self.forwarding.streams.iter().map(StreamView::spreads).collect();
+        let spreads: Vec<Option<(BurstSpread, BurstSpread)>> = self
+            .forwarding
+            .streams
+            .iter()
+            .map(StreamView::spreads)
+            .collect();
         let streams: Vec<StreamCounters<'_>> = self
             .forwarding
             .streams
@@ -69,7 +104,11 @@ impl App {
             .active_ports()
             .iter()
             .filter_map(|id| self.port(*id))
-            .map(|slot| PortCounters { port: slot.id, now: slot.stats(), baseline: slot.baseline })
+            .map(|slot| PortCounters {
+                port: slot.id,
+                now: slot.stats(),
+                baseline: slot.baseline,
+            })
             .collect();
         let input = FwdInput {
             mode: self.forwarding.engine.name,
@@ -85,11 +124,21 @@ impl App {
     pub fn show_config_rxtx(&mut self) {
         let lengths = &self.engines.txonly.lengths;
         let makes = matches!(self.forwarding.engine.name, "txonly" | "flowgen");
-        let each: Vec<PortRxTx> = self.ports.iter().flatten().map(|slot| self.rxtx(slot)).collect();
+        let each: Vec<PortRxTx> = self
+            .ports
+            .iter()
+            .flatten()
+            .map(|slot| self.rxtx(slot))
+            .collect();
         let block = RxTxConfig {
             mode: self.mode(),
             burst: self.forwarding.burst,
-            made: makes.then(|| (lengths.iter().map(|len| u32::from(*len)).sum(), lengths.len())),
+            made: makes.then(|| {
+                (
+                    lengths.iter().map(|len| u32::from(*len)).sum(),
+                    lengths.len(),
+                )
+            }),
             cores: self.forwarding.nb_cores,
             ports: self.forwarding.nb_ports,
             rxq: self.forwarding.rxq,
@@ -102,11 +151,12 @@ impl App {
 
     fn rxtx(&self, slot: &PortSlot) -> PortRxTx {
         let queues = &self.args.queues;
-        let registers = |prefetch: Option<u8>, host: Option<u8>, writeback: Option<u8>| Thresholds {
-            prefetch: prefetch.unwrap_or(0),
-            host: host.unwrap_or(0),
-            writeback: writeback.unwrap_or(0),
-        };
+        let registers =
+            |prefetch: Option<u8>, host: Option<u8>, writeback: Option<u8>| Thresholds {
+                prefetch: prefetch.unwrap_or(0),
+                host: host.unwrap_or(0),
+                writeback: writeback.unwrap_or(0),
+            };
         PortRxTx {
             port: slot.id,
             rx_offloads: slot.rx_offloads,
@@ -170,15 +220,23 @@ impl StreamView {
     }
 
     fn spreads_since_start(&self) -> Option<(BurstSpread, BurstSpread)> {
-        let read = |counters: &[mpps_ring::Counter]| BurstSpread(counters.iter().map(|count| count.get()).collect());
-        self.histogram.as_ref().map(|histogram| (read(&histogram.rx), read(&histogram.tx)))
+        let read = |counters: &[mpps_ring::Counter]| {
+            BurstSpread(counters.iter().map(|count| count.get()).collect())
+        };
+        self.histogram
+            .as_ref()
+            .map(|histogram| (read(&histogram.rx), read(&histogram.tx)))
     }
 
     fn spreads(&self) -> Option<(BurstSpread, BurstSpread)> {
         let (mut rx, mut tx) = self.spreads_since_start()?;
         if let Some((zero_rx, zero_tx)) = &self.zero.bursts {
-            rx.0.iter_mut().zip(&zero_rx.0).for_each(|(now, zero)| *now -= zero);
-            tx.0.iter_mut().zip(&zero_tx.0).for_each(|(now, zero)| *now -= zero);
+            rx.0.iter_mut()
+                .zip(&zero_rx.0)
+                .for_each(|(now, zero)| *now -= zero);
+            tx.0.iter_mut()
+                .zip(&zero_tx.0)
+                .for_each(|(now, zero)| *now -= zero);
         }
         Some((rx, tx))
     }

@@ -6,30 +6,51 @@ use crate::app::{App, Which};
 use crate::text::{Refusal, ValidPorts};
 
 pub(super) static COMMANDS: [Command<App>; 8] = [
-    Command::new("control", "start", "Starts to forward packets", |app, _| start(app, 0)),
-    Command::new("control", "start tx_first", "Sends one burst a stream, then forwards", |app, _| start(app, 1)),
+    Command::new("control", "start", "Starts to forward packets", |app, _| {
+        start(app, 0)
+    }),
+    Command::new(
+        "control",
+        "start tx_first",
+        "Sends one burst a stream, then forwards",
+        |app, _| start(app, 1),
+    ),
     Command::new(
         "control",
         "start tx_first <bursts:u32>",
         "Sends this many bursts a stream, then forwards",
         |app, args| start(app, args.u32("bursts")),
     ),
-    Command::new("control", "stop", "Stops forwarding and shows what was forwarded", stop),
-    Command::new("ports", "port (start|stop|close|reset) all", "Starts, stops, closes or resets all ports", |app, args| {
-        port(app, args, Which::All)
-    }),
+    Command::new(
+        "control",
+        "stop",
+        "Stops forwarding and shows what was forwarded",
+        stop,
+    ),
+    Command::new(
+        "ports",
+        "port (start|stop|close|reset) all",
+        "Starts, stops, closes or resets all ports",
+        |app, args| port(app, args, Which::All),
+    ),
     Command::new(
         "ports",
         "port (start|stop|close|reset) <port:u8@port>",
         "Starts, stops, closes or resets one port",
         |app, args| port(app, args, Which::One(u16::from(args.u8("port")))),
     ),
-    Command::new("ports", "set link-up port <port:port>", "Sets the link of a port up", |app, args| {
-        link(app, args.u16("port"), true)
-    }),
-    Command::new("ports", "set link-down port <port:port>", "Sets the link of a port down", |app, args| {
-        link(app, args.u16("port"), false)
-    }),
+    Command::new(
+        "ports",
+        "set link-up port <port:port>",
+        "Sets the link of a port up",
+        |app, args| link(app, args.u16("port"), true),
+    ),
+    Command::new(
+        "ports",
+        "set link-down port <port:port>",
+        "Sets the link of a port down",
+        |app, args| link(app, args.u16("port"), false),
+    ),
 ];
 
 fn start(app: &mut App, tx_first: u32) -> Outcome {
@@ -71,7 +92,11 @@ fn link(app: &mut App, id: u16, up: bool) -> Outcome {
         None => app.out.complain(Refusal::NoPort(id)),
         Some(slot) => {
             if slot.dev.set_link(up).is_err() {
-                app.out.complain(if up { Refusal::LinkUp } else { Refusal::LinkDown });
+                app.out.complain(if up {
+                    Refusal::LinkUp
+                } else {
+                    Refusal::LinkDown
+                });
             }
         }
     }

@@ -15,17 +15,30 @@ pub(super) static COMMANDS: [Command<App>; 4] = [
             dump(app, what)
         },
     ),
-    Command::new("display", "dump (ring|mempool) <name:word>", "Shows one pool, for debugging", named),
+    Command::new(
+        "display",
+        "dump (ring|mempool) <name:word>",
+        "Shows one pool, for debugging",
+        named,
+    ),
     Command::new(
         "display",
         "(dump_physmem|dump_memzone|dump_socket_mem|dump_struct_sizes|dump_ring|dump_mempool|dump_devargs|dump_lcores|dump_trace|dump_log_types)",
         "The same as dump with a blank",
         |app, args| {
-            let what = args.literals().next().and_then(|word| word.strip_prefix("dump_"));
+            let what = args
+                .literals()
+                .next()
+                .and_then(|word| word.strip_prefix("dump_"));
             dump(app, what.unwrap_or_default())
         },
     ),
-    Command::new("display", "(dump_ring|dump_mempool) <name:word>", "The same as dump with a blank", named),
+    Command::new(
+        "display",
+        "(dump_ring|dump_mempool) <name:word>",
+        "The same as dump with a blank",
+        named,
+    ),
 ];
 
 fn dump(app: &mut App, what: &str) -> Outcome {
@@ -36,7 +49,10 @@ fn dump(app: &mut App, what: &str) -> Outcome {
         "mempool" => app.dump_pools(None),
         "devargs" => app.dump_devargs(),
         "lcores" => app.dump_lcores(),
-        other => app.out.complain(format_args!("mpps: dump {other}: {}", nothing_to_dump(other))),
+        other => app.out.complain(format_args!(
+            "mpps: dump {other}: {}",
+            nothing_to_dump(other)
+        )),
     }
     Outcome::Done
 }
@@ -44,7 +60,9 @@ fn dump(app: &mut App, what: &str) -> Outcome {
 /// Why there is nothing to show, and what to do instead.
 fn nothing_to_dump(what: &str) -> &'static str {
     match what {
-        "ring" => "rings have no names here; those of pools show in dump mempool, those of ports in show port xstats",
+        "ring" => {
+            "rings have no names here; those of pools show in dump mempool, those of ports in show port xstats"
+        }
         "struct_sizes" => "there are no structs of C here; dump mempool has the sizes of mbufs",
         "trace" => "there are no trace points here; use perf record",
         "log_types" => "there are no log types here; what there is to say goes to standard error",

@@ -8,39 +8,140 @@ use crate::app::App;
 use crate::text::{FlowComplaint, FlowFault, Refusal};
 
 pub(super) static COMMANDS: [Command<App>; 8] = [
-    Command::new("filters", "flow (create|validate) <port:port> <rule:rest>", "Makes a flow rule, or tries it out", make),
-    Command::new("filters", "flow list <port:port>", "Lists flow rules", |app, args| none(app, args)),
-    Command::new("filters", "flow list <port:port> group <group:u32>", "Lists the flow rules of a group", |app, args| {
-        none(app, args)
-    }),
-    Command::new("filters", "flow flush <port:port>", "Removes all flow rules", |app, args| none(app, args)),
-    Command::new("filters", "flow destroy <port:port> rule <rule:u64>", "Removes a flow rule", |app, args| none(app, args)),
-    Command::new("filters", "flow query <port:port> <rule:u64> <action:word>", "Shows a counter of a flow rule", query),
-    Command::new("filters", "flow isolate <port:port> <on:u8>", "Receives by flow rules alone", |app, args| {
-        complain(app, args.u16("port"))
-    }),
-    Command::new("filters", "flow aged <port:port>", "Lists flow rules that nothing matches any more", |app, args| {
-        complain(app, args.u16("port"))
-    }),
+    Command::new(
+        "filters",
+        "flow (create|validate) <port:port> <rule:rest>",
+        "Makes a flow rule, or tries it out",
+        make,
+    ),
+    Command::new("filters", "flow list <port:port>", "Lists flow rules", none),
+    Command::new(
+        "filters",
+        "flow list <port:port> group <group:u32>",
+        "Lists the flow rules of a group",
+        none,
+    ),
+    Command::new(
+        "filters",
+        "flow flush <port:port>",
+        "Removes all flow rules",
+        none,
+    ),
+    Command::new(
+        "filters",
+        "flow destroy <port:port> rule <rule:u64>",
+        "Removes a flow rule",
+        none,
+    ),
+    Command::new(
+        "filters",
+        "flow query <port:port> <rule:u64> <action:word>",
+        "Shows a counter of a flow rule",
+        query,
+    ),
+    Command::new(
+        "filters",
+        "flow isolate <port:port> <on:u8>",
+        "Receives by flow rules alone",
+        |app, args| complain(app, args.u16("port")),
+    ),
+    Command::new(
+        "filters",
+        "flow aged <port:port>",
+        "Lists flow rules that nothing matches any more",
+        |app, args| complain(app, args.u16("port")),
+    ),
 ];
 
 /// Attributes of a rule, and whether a number follows.
-const ATTRIBUTES: &[(&str, bool)] =
-    &[("group", true), ("priority", true), ("ingress", false), ("egress", false), ("transfer", false)];
+const ATTRIBUTES: &[(&str, bool)] = &[
+    ("group", true),
+    ("priority", true),
+    ("ingress", false),
+    ("egress", false),
+    ("transfer", false),
+];
 
 /// What a pattern is made of.
 const ITEMS: &[&str] = &[
-    "any", "arp_eth_ipv4", "ah", "ecpri", "esp", "eth", "fuzzy", "geneve", "gre", "gre_key", "gtp", "gtpc", "gtpu",
-    "higig2", "icmp", "icmp6", "invert", "ipv4", "ipv6", "ipv6_ext", "ipv6_frag_ext", "l2tpv2", "l2tpv3oip", "mark",
-    "meta", "mpls", "nsh", "nvgre", "pf", "port_id", "port_representor", "represented_port", "ppp", "pppoed", "pppoes",
-    "raw", "sctp", "tag", "tcp", "udp", "vf", "vlan", "void", "vxlan", "vxlan_gpe",
+    "any",
+    "arp_eth_ipv4",
+    "ah",
+    "ecpri",
+    "esp",
+    "eth",
+    "fuzzy",
+    "geneve",
+    "gre",
+    "gre_key",
+    "gtp",
+    "gtpc",
+    "gtpu",
+    "higig2",
+    "icmp",
+    "icmp6",
+    "invert",
+    "ipv4",
+    "ipv6",
+    "ipv6_ext",
+    "ipv6_frag_ext",
+    "l2tpv2",
+    "l2tpv3oip",
+    "mark",
+    "meta",
+    "mpls",
+    "nsh",
+    "nvgre",
+    "pf",
+    "port_id",
+    "port_representor",
+    "represented_port",
+    "ppp",
+    "pppoed",
+    "pppoes",
+    "raw",
+    "sctp",
+    "tag",
+    "tcp",
+    "udp",
+    "vf",
+    "vlan",
+    "void",
+    "vxlan",
+    "vxlan_gpe",
 ];
 
 /// What is done with a packet that matches.
 const ACTIONS: &[&str] = &[
-    "age", "count", "dec_ttl", "drop", "flag", "jump", "mark", "meter", "modify_field", "of_pop_vlan", "of_push_vlan",
-    "of_set_vlan_pcp", "of_set_vlan_vid", "passthru", "pf", "port_id", "port_representor", "queue", "represented_port",
-    "rss", "sample", "security", "set_mac_dst", "set_mac_src", "set_meta", "set_tag", "vf", "void", "vxlan_decap",
+    "age",
+    "count",
+    "dec_ttl",
+    "drop",
+    "flag",
+    "jump",
+    "mark",
+    "meter",
+    "modify_field",
+    "of_pop_vlan",
+    "of_push_vlan",
+    "of_set_vlan_pcp",
+    "of_set_vlan_vid",
+    "passthru",
+    "pf",
+    "port_id",
+    "port_representor",
+    "queue",
+    "represented_port",
+    "rss",
+    "sample",
+    "security",
+    "set_mac_dst",
+    "set_mac_src",
+    "set_meta",
+    "set_tag",
+    "vf",
+    "void",
+    "vxlan_decap",
     "vxlan_encap",
 ];
 
@@ -55,7 +156,10 @@ fn make(app: &mut App, args: &Args<'_>) -> Outcome {
 /// Whether a line has the outline of a rule: attributes, a pattern, actions.
 fn is_rule(text: &str) -> bool {
     let mut words = text.split_ascii_whitespace().peekable();
-    while let Some((_, number)) = words.peek().and_then(|word| ATTRIBUTES.iter().find(|(name, _)| name == word)) {
+    while let Some((_, number)) = words
+        .peek()
+        .and_then(|word| ATTRIBUTES.iter().find(|(name, _)| name == word))
+    {
         words.next();
         if *number && words.next().is_none_or(|word| word.parse::<u32>().is_err()) {
             return false;
@@ -102,8 +206,16 @@ fn query(app: &mut App, args: &Args<'_>) -> Outcome {
 }
 
 fn complain(app: &mut App, id: u16) -> Outcome {
-    let reason = if app.port(id).is_some() { "Function not implemented" } else { "No such device" };
-    app.out.complain(FlowComplaint { fault: FlowFault::Unspecified, message: reason.to_owned(), reason });
+    let reason = if app.port(id).is_some() {
+        "Function not implemented"
+    } else {
+        "No such device"
+    };
+    app.out.complain(FlowComplaint {
+        fault: FlowFault::Unspecified,
+        message: reason.to_owned(),
+        reason,
+    });
     Outcome::Done
 }
 

@@ -8,37 +8,64 @@ use crate::app::{App, Which};
 use crate::text::{CoreList, RxSegments, TxPackets, TxTimes};
 
 pub(super) static COMMANDS: [Command<App>; 8] = [
-    Command::new("display", "show port (stats|xstats) all", "Shows the counters of all ports", |app, args| {
-        stats(app, args, Which::All)
-    }),
-    Command::new("display", "show port (stats|xstats) <port:port>", "Shows the counters of a port", |app, args| {
-        stats(app, args, Which::One(args.u16("port")))
-    }),
-    Command::new("display", "clear port (stats|xstats) all", "Clears the counters of all ports", |app, args| {
-        clear(app, args, Which::All)
-    }),
-    Command::new("display", "clear port (stats|xstats) <port:port>", "Clears the counters of a port", |app, args| {
-        clear(app, args, Which::One(args.u16("port")))
-    }),
-    Command::new("display", "show fwd stats all", "Shows what was forwarded since the start", |app, _| {
-        app.show_fwd_stats();
-        Outcome::Done
-    }),
-    Command::new("display", "clear fwd stats all", "Counts what is forwarded from now on", |app, _| {
-        app.clear_fwd_stats();
-        Outcome::Done
-    }),
-    Command::new("display", "show config (rxtx|cores|fwd)", "Shows the forwarding configuration", |app, args| {
-        if args.is("rxtx") {
-            app.show_config_rxtx();
-        } else if args.is("fwd") {
-            app.show_config_fwd();
-        } else {
-            let cores = app.forwarding.active_lcores().to_vec();
-            app.out.block(CoreList(&cores));
-        }
-        Outcome::Done
-    }),
+    Command::new(
+        "display",
+        "show port (stats|xstats) all",
+        "Shows the counters of all ports",
+        |app, args| stats(app, args, Which::All),
+    ),
+    Command::new(
+        "display",
+        "show port (stats|xstats) <port:port>",
+        "Shows the counters of a port",
+        |app, args| stats(app, args, Which::One(args.u16("port"))),
+    ),
+    Command::new(
+        "display",
+        "clear port (stats|xstats) all",
+        "Clears the counters of all ports",
+        |app, args| clear(app, args, Which::All),
+    ),
+    Command::new(
+        "display",
+        "clear port (stats|xstats) <port:port>",
+        "Clears the counters of a port",
+        |app, args| clear(app, args, Which::One(args.u16("port"))),
+    ),
+    Command::new(
+        "display",
+        "show fwd stats all",
+        "Shows what was forwarded since the start",
+        |app, _| {
+            app.show_fwd_stats();
+            Outcome::Done
+        },
+    ),
+    Command::new(
+        "display",
+        "clear fwd stats all",
+        "Counts what is forwarded from now on",
+        |app, _| {
+            app.clear_fwd_stats();
+            Outcome::Done
+        },
+    ),
+    Command::new(
+        "display",
+        "show config (rxtx|cores|fwd)",
+        "Shows the forwarding configuration",
+        |app, args| {
+            if args.is("rxtx") {
+                app.show_config_rxtx();
+            } else if args.is("fwd") {
+                app.show_config_fwd();
+            } else {
+                let cores = app.forwarding.active_lcores().to_vec();
+                app.out.block(CoreList(&cores));
+            }
+            Outcome::Done
+        },
+    ),
     Command::new(
         "display",
         "show config (txpkts|txtimes|rxpkts|rxoffs|rxhdrs)",
@@ -55,7 +82,11 @@ fn segments(app: &mut App, args: &Args<'_>) -> Outcome {
             TxSplit::On => "on",
             TxSplit::Random => "rand",
         };
-        let block = TxPackets { segments: &txonly.lengths, split }.to_string();
+        let block = TxPackets {
+            segments: &txonly.lengths,
+            split,
+        }
+        .to_string();
         app.out.block(block);
     } else if args.is("txtimes") {
         // Packets carry no time to be sent at.

@@ -8,22 +8,42 @@ use crate::app::{App, HashPart, Which};
 use crate::text::{Refusal, Reply, ShowRefusal, Side};
 
 pub(super) static COMMANDS: [Command<App>; 19] = [
-    Command::new("display", "show port (info|summary) all", "Shows what ports are and can do", |app, args| {
-        info(app, args, Which::All)
-    }),
-    Command::new("display", "show port (info|summary) <port:port>", "Shows what a port is and can do", |app, args| {
-        info(app, args, Which::One(args.u16("port")))
-    }),
-    Command::new("display", "show device info all", "Shows the devices", |app, _| device(app, None)),
-    Command::new("display", "show device info <device:text>", "Shows a device", |app, args| {
-        device(app, Some(args.word("device")))
-    }),
-    Command::new("display", "show rxq info <port:port> <queue:u16>", "Shows a receive queue", |app, args| {
-        queue_info(app, args, Side::Rx)
-    }),
-    Command::new("display", "show txq info <port:port> <queue:u16>", "Shows a transmit queue", |app, args| {
-        queue_info(app, args, Side::Tx)
-    }),
+    Command::new(
+        "display",
+        "show port (info|summary) all",
+        "Shows what ports are and can do",
+        |app, args| info(app, args, Which::All),
+    ),
+    Command::new(
+        "display",
+        "show port (info|summary) <port:port>",
+        "Shows what a port is and can do",
+        |app, args| info(app, args, Which::One(args.u16("port"))),
+    ),
+    Command::new(
+        "display",
+        "show device info all",
+        "Shows the devices",
+        |app, _| device(app, None),
+    ),
+    Command::new(
+        "display",
+        "show device info <device:text>",
+        "Shows a device",
+        |app, args| device(app, Some(args.word("device"))),
+    ),
+    Command::new(
+        "display",
+        "show rxq info <port:port> <queue:u16>",
+        "Shows a receive queue",
+        |app, args| queue_info(app, args, Side::Rx),
+    ),
+    Command::new(
+        "display",
+        "show txq info <port:port> <queue:u16>",
+        "Shows a transmit queue",
+        |app, args| queue_info(app, args, Side::Tx),
+    ),
     Command::new(
         "display",
         "show port <port:port> (rxq|txq) <queue:u16> desc <descriptor:u16> status",
@@ -36,13 +56,24 @@ pub(super) static COMMANDS: [Command<App>; 19] = [
         "Counts the descriptors of a queue that are in use",
         used,
     ),
-    Command::new("display", "show port <port:port> macs", "Lists the addresses of a port", |app, args| {
-        known(app, args, App::show_macs)
-    }),
-    Command::new("display", "show port <port:port> mcast_macs", "Lists the multicast addresses of a port", |app, args| {
-        known(app, args, App::show_multicast_macs)
-    }),
-    Command::new("display", "show port <port:port> ptypes", "Lists the packet types that a port tells", ptypes),
+    Command::new(
+        "display",
+        "show port <port:port> macs",
+        "Lists the addresses of a port",
+        |app, args| known(app, args, App::show_macs),
+    ),
+    Command::new(
+        "display",
+        "show port <port:port> mcast_macs",
+        "Lists the multicast addresses of a port",
+        |app, args| known(app, args, App::show_multicast_macs),
+    ),
+    Command::new(
+        "display",
+        "show port <port:port> ptypes",
+        "Lists the packet types that a port tells",
+        ptypes,
+    ),
     Command::new(
         "display",
         "show port <port:port> (rx_offload|tx_offload) capabilities",
@@ -55,15 +86,32 @@ pub(super) static COMMANDS: [Command<App>; 19] = [
         "Lists the offloads that a port has on",
         configuration,
     ),
-    Command::new("display", "show port <port:port> rss-hash", "Shows what packets are spread by", |app, args| {
-        known(app, args, |app, id| app.show_rss_hash(id, HashPart::Functions))
-    }),
-    Command::new("display", "show port <port:port> rss-hash key", "Shows what packets are spread by, and the key", |app, args| {
-        known(app, args, |app, id| app.show_rss_hash(id, HashPart::Key))
-    }),
-    Command::new("display", "show port <port:port> rss-hash algorithm", "Shows how the hash is computed", |app, args| {
-        known(app, args, |app, id| app.show_rss_hash(id, HashPart::Algorithm))
-    }),
+    Command::new(
+        "display",
+        "show port <port:port> rss-hash",
+        "Shows what packets are spread by",
+        |app, args| {
+            known(app, args, |app, id| {
+                app.show_rss_hash(id, HashPart::Functions)
+            })
+        },
+    ),
+    Command::new(
+        "display",
+        "show port <port:port> rss-hash key",
+        "Shows what packets are spread by, and the key",
+        |app, args| known(app, args, |app, id| app.show_rss_hash(id, HashPart::Key)),
+    ),
+    Command::new(
+        "display",
+        "show port <port:port> rss-hash algorithm",
+        "Shows how the hash is computed",
+        |app, args| {
+            known(app, args, |app, id| {
+                app.show_rss_hash(id, HashPart::Algorithm)
+            })
+        },
+    ),
     Command::new(
         "display",
         "show port <port:port> rss reta <size:u16> <masks:text>",
@@ -73,13 +121,25 @@ pub(super) static COMMANDS: [Command<App>; 19] = [
             Outcome::Done
         },
     ),
-    Command::new("display", "csum show <port:port>", "Shows who computes checksums", checksums),
-    Command::new("display", "(tso|tunnel_tso) show <port:port>", "Shows the size of TCP segments", tso),
+    Command::new(
+        "display",
+        "csum show <port:port>",
+        "Shows who computes checksums",
+        checksums,
+    ),
+    Command::new(
+        "display",
+        "(tso|tunnel_tso) show <port:port>",
+        "Shows the size of TCP segments",
+        tso,
+    ),
 ];
 
 fn info(app: &mut App, args: &Args<'_>, which: Which) -> Outcome {
     if args.is("info") {
-        ports(app, which).into_iter().for_each(|id| app.show_port_info(id));
+        ports(app, which)
+            .into_iter()
+            .for_each(|id| app.show_port_info(id));
         return Outcome::Done;
     }
     // The head comes even where no row follows.
@@ -94,7 +154,8 @@ fn info(app: &mut App, args: &Args<'_>, which: Which) -> Outcome {
 
 fn device(app: &mut App, name: Option<&str>) -> Outcome {
     if !app.show_device_info(name) {
-        app.out.complain(ShowRefusal::NoDevice(name.unwrap_or_default().to_owned()));
+        app.out
+            .complain(ShowRefusal::NoDevice(name.unwrap_or_default().to_owned()));
     }
     Outcome::Done
 }
@@ -110,7 +171,10 @@ fn descriptor(app: &mut App, args: &Args<'_>) -> Outcome {
         app.out.complain(ShowRefusal::PortId(id));
     } else {
         // No port here lets its descriptors be looked at; what doesn't exist and what can't be seen get one answer.
-        app.out.complain(ShowRefusal::Descriptor(args.u16("queue"), args.u16("descriptor")));
+        app.out.complain(ShowRefusal::Descriptor(
+            args.u16("queue"),
+            args.u16("descriptor"),
+        ));
     }
     Outcome::Done
 }
@@ -157,7 +221,11 @@ fn ptypes(app: &mut App, args: &Args<'_>) -> Outcome {
 }
 
 fn side(args: &Args<'_>) -> Side {
-    if args.is("rx_offload") { Side::Rx } else { Side::Tx }
+    if args.is("rx_offload") {
+        Side::Rx
+    } else {
+        Side::Tx
+    }
 }
 
 fn capabilities(app: &mut App, args: &Args<'_>) -> Outcome {
@@ -184,8 +252,7 @@ fn checksums(app: &mut App, args: &Args<'_>) -> Outcome {
     let outcome = stopped(app, args, App::show_checksums);
     let id = args.u16("port");
     if app.port(id).is_none() {
-        // DPDK says it twice.
-        app.out.complain(ShowRefusal::PortId(id));
+        app.out.complain(ShowRefusal::ChecksumPort(id));
     }
     outcome
 }

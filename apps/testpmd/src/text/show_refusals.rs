@@ -13,10 +13,14 @@ pub enum ShowRefusal {
     #[error("ETHDEV: Invalid {0} queue_id={1}")]
     NoQueue(&'static str, u16),
     /// Capabilities of a port that isn't there.
-    #[error("ETHDEV: Invalid port_id={0}\nError during getting device (port {0}) info: No such device")]
+    #[error(
+        "ETHDEV: Invalid port_id={0}\nError during getting device (port {0}) info: No such device"
+    )]
     DeviceInfo(u16),
     /// Configuration of a port that isn't there.
-    #[error("ETHDEV: Invalid port_id={0}\nError during getting device configuration (port {0}): No such device")]
+    #[error(
+        "ETHDEV: Invalid port_id={0}\nError during getting device configuration (port {0}): No such device"
+    )]
     DeviceConfig(u16),
     /// `rss reta` with another number of masks than entries ask for: masks needed.
     #[error("The bits of masks do not match the number of reta entries: {0}")]
@@ -42,6 +46,9 @@ pub enum ShowRefusal {
     /// `desc` and `gso` of a port that isn't there.
     #[error("invalid port id {0}")]
     PortId(u16),
+    /// `csum show` of a port that isn't there, after the usual line.
+    #[error("invalid port {0}")]
+    ChecksumPort(u16),
     /// `gro` of a port that isn't there.
     #[error("Invalid port id {0}.")]
     GroPort(u16),
@@ -49,7 +56,9 @@ pub enum ShowRefusal {
     #[error("EAL: failed to parse device \"{0}\"\ncannot parse identifier")]
     NoDevice(String),
     /// `show port info {p} representor`.
-    #[error("Failed to get the number of representor info ranges for port {0}: Operation not supported")]
+    #[error(
+        "Failed to get the number of representor info ranges for port {0}: Operation not supported"
+    )]
     NoRepresentor(u16),
     /// `show port {p} flow_ctrl`: a negative error number.
     #[error("Failed to get current flow ctrl information: err = {0}")]
@@ -89,14 +98,26 @@ mod tests {
     #[test]
     fn as_recorded() {
         let same = [
-            (ShowRefusal::NoQueue("Rx", 9), "ETHDEV: Invalid Rx queue_id=9"),
+            (
+                ShowRefusal::NoQueue("Rx", 9),
+                "ETHDEV: Invalid Rx queue_id=9",
+            ),
             (
                 ShowRefusal::DeviceInfo(9),
                 "ETHDEV: Invalid port_id=9\nError during getting device (port 9) info: No such device",
             ),
-            (ShowRefusal::RetaSize(0, 128), "Invalid redirection table size: 0 (1-128)"),
-            (ShowRefusal::Descriptor(0, 9999), "Invalid input: queue id = 0, desc id = 9999"),
-            (ShowRefusal::NoBond(0), "\tFailed to get bonding mode for port = 0"),
+            (
+                ShowRefusal::RetaSize(0, 128),
+                "Invalid redirection table size: 0 (1-128)",
+            ),
+            (
+                ShowRefusal::Descriptor(0, 9999),
+                "Invalid input: queue id = 0, desc id = 9999",
+            ),
+            (
+                ShowRefusal::NoBond(0),
+                "\tFailed to get bonding mode for port = 0",
+            ),
             (ShowRefusal::GroPort(9), "Invalid port id 9."),
             (ShowRefusal::Dcb(0), "\n Failed to get dcb infos on port 0 "),
         ];
