@@ -7,6 +7,7 @@
 //! - [`session`]: a testpmd on pipes; whoever starts one ends it, and its last words are checked.
 //! - [`report`]: the counters out of what it prints.
 //! - [`capture`], [`judge`]: capture files, read by a reader of our own and by tcpdump.
+//! - [`passage`]: captures on their way through the program.
 //! - [`frame`]: what each engine has to make of a frame.
 //! - [`published`]: the corpus of published command lines.
 //! - [`machine`]: CPUs, folders, skipped tests.
@@ -16,6 +17,7 @@ pub mod capture;
 pub mod frame;
 pub mod judge;
 pub mod machine;
+pub mod passage;
 pub mod program;
 pub mod published;
 pub mod report;
