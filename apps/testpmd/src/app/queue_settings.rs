@@ -84,9 +84,7 @@ impl App {
             )));
         }
         if start && !was && self.is_forwarding(id) {
-            self.at_next_start(
-                "which queues are visited, if this one was stopped when forwarding started; it",
-            );
+            self.out.complain("mpps: a queue that was stopped when forwarding started is visited from the next start on");
         }
         Ok(())
     }

@@ -153,10 +153,10 @@ impl App {
         no_twice("port", ports)?;
         let mut ids = Vec::new();
         for port in ports {
-            let id = u16::try_from(*port).unwrap_or(u16::MAX);
-            if self.port(id).is_none() {
-                return Err(Refusal::NoPort(id).into());
-            }
+            let id = u16::try_from(*port)
+                .ok()
+                .filter(|id| self.port(*id).is_some());
+            let id = id.ok_or(ConfigRefusal::NoPortNumber(*port))?;
             ids.push(id);
         }
         let before = self.forwarding.nb_ports;

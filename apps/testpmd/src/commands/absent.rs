@@ -7,7 +7,7 @@ use super::answer;
 use crate::app::App;
 use crate::text::{ConfigRefusal, Refusal};
 
-pub(super) static COMMANDS: [Command<App>; 17] = [
+pub(super) static COMMANDS: [Command<App>; 20] = [
     Command::new(
         "config",
         "set txtimes <inter:word>",
@@ -129,9 +129,27 @@ pub(super) static COMMANDS: [Command<App>; 17] = [
     ),
     Command::new(
         "config",
-        "set flow_ctrl <settings:rest>",
+        "set flow_ctrl (rx|tx|autoneg|mac_ctrl_frame_fwd) (on|off) <port:port>",
         "Sets flow control of a link; not available here",
         |app, _| answer(app, Err(ConfigRefusal::FlowControl)),
+    ),
+    Command::new(
+        "config",
+        "set flow_ctrl (high_water|low_water|pause_time|send_xon) <value:u32> <port:port>",
+        "Sets a figure of a link's flow control; not available here",
+        |app, _| answer(app, Err(ConfigRefusal::FlowControl)),
+    ),
+    Command::new(
+        "config",
+        "set flow_ctrl rx (on|off) tx (on|off) <high:u32> <low:u32> <pause:u16> <xon:u16> mac_ctrl_frame_fwd (on|off) autoneg (on|off) <port:port>",
+        "Sets all of a link's flow control; not available here",
+        |app, _| answer(app, Err(ConfigRefusal::FlowControl)),
+    ),
+    Command::new(
+        "ports",
+        "read (rxd|txd) <port:port> <queue:u16> <descriptor:u16>",
+        "Shows a descriptor of a card's ring; software ports have none to read",
+        |app, args| of_port(app, args, "a software port has no descriptors in registers"),
     ),
     Command::new(
         "ports",

@@ -36,6 +36,9 @@ pub enum ConfigRefusal {
     /// A port that isn't there (`set port {p} gro|gso`).
     #[error("invalid port id {0}")]
     NoPortId(u16),
+    /// A number that no port can have, in a list.
+    #[error("Invalid port {0}")]
+    NoPortNumber(u32),
     /// `set eth-peer` of a port that isn't there.
     #[error("Error: Invalid port number {0}")]
     PeerPort(u16),

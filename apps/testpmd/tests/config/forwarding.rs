@@ -6,7 +6,10 @@ use crate::rig::Rig;
 fn streams(rig: &mut Rig) -> Vec<String> {
     let text = rig.out("show config fwd");
     let line = |line: &str| line.trim_start().strip_prefix("RX ").map(str::to_owned);
-    text.lines().filter_map(line).map(|line| line.replace(" (socket 0)", "")).collect()
+    text.lines()
+        .filter_map(line)
+        .map(|line| line.replace(" (socket 0)", ""))
+        .collect()
 }
 
 #[test]
@@ -14,7 +17,10 @@ fn the_recorded_session() {
     let mut rig = Rig::new("");
     for (line, answer) in [
         ("set fwd mac", "Set mac packet forwarding mode\n"),
-        ("set fwd mac retry", "Set mac packet forwarding mode with retry\n"),
+        (
+            "set fwd mac retry",
+            "Set mac packet forwarding mode with retry\n",
+        ),
         ("set burst 16", "Number of packets per burst set to 16\n"),
         ("set txpkts 64,64", ""),
         ("set verbose 1", "Change verbose level from 0 to 1\n"),
@@ -25,9 +31,18 @@ fn the_recorded_session() {
         ("set portmask 0x3", ""),
         ("set portmask 0xff", ""),
         ("set corelist 1,2", ""),
-        ("set corelist 2", "previous number of forwarding cores 2 - changed to number of configured cores 1\n"),
-        ("set portlist 1", "previous number of forwarding ports 2 - changed to number of configured ports 1\n"),
-        ("set default", "Reset to default forwarding configuration...\n"),
+        (
+            "set corelist 2",
+            "previous number of forwarding cores 2 - changed to number of configured cores 1\n",
+        ),
+        (
+            "set portlist 1",
+            "previous number of forwarding ports 2 - changed to number of configured ports 1\n",
+        ),
+        (
+            "set default",
+            "Reset to default forwarding configuration...\n",
+        ),
         ("show config cores", "List of forwarding lcores:  1 \n"),
     ] {
         if line == "show config cores" {
@@ -48,7 +63,12 @@ fn a_port_list_keeps_its_order() {
     let devices = "--vdev net_null0 --vdev net_null1 --vdev net_null2 --vdev net_null3";
     let mut rig = Rig::with_devices(devices, "");
     rig.quiet(&["set portlist 0,2,3,1"]);
-    let pairs = ["P=0/Q=0 -> TX P=2/Q=0", "P=2/Q=0 -> TX P=0/Q=0", "P=3/Q=0 -> TX P=1/Q=0", "P=1/Q=0 -> TX P=3/Q=0"];
+    let pairs = [
+        "P=0/Q=0 -> TX P=2/Q=0",
+        "P=2/Q=0 -> TX P=0/Q=0",
+        "P=3/Q=0 -> TX P=1/Q=0",
+        "P=1/Q=0 -> TX P=3/Q=0",
+    ];
     let found = streams(&mut rig);
     assert_eq!(found.len(), 4);
     for (found, pair) in found.iter().zip(pairs) {
@@ -75,7 +95,10 @@ fn a_list_may_be_long() {
     let answer = rig.err(&format!("set corelist {}", list.join(",")));
     assert_eq!(answer, "duplicated core 1 at index 0 and 1\n");
     let long: Vec<String> = (1..3000).map(|core| core.to_string()).collect();
-    assert_eq!(rig.err(&format!("set corelist {}", long[..900].join(","))), "lcore 3 not enabled\n");
+    assert_eq!(
+        rig.err(&format!("set corelist {}", long[..900].join(","))),
+        "lcore 3 not enabled\n"
+    );
 }
 
 #[test]
@@ -90,8 +113,19 @@ fn peers_are_in_the_configuration_until_set_default() {
 #[test]
 fn retries_and_splits_are_stored() {
     let mut rig = Rig::new("");
-    rig.quiet(&["set burst tx delay 5 retry 3", "set txsplit rand", "set txonly-flows 8", "set flush_rx off"]);
-    assert_eq!((rig.app.forwarding.retry_figures.delay_us, rig.app.forwarding.retry_figures.times), (5, 3));
+    rig.quiet(&[
+        "set burst tx delay 5 retry 3",
+        "set txsplit rand",
+        "set txonly-flows 8",
+        "set flush_rx off",
+    ]);
+    assert_eq!(
+        (
+            rig.app.forwarding.retry_figures.delay_us,
+            rig.app.forwarding.retry_figures.times
+        ),
+        (5, 3)
+    );
     assert_eq!(rig.app.engines.txonly.split, mpps_engines::TxSplit::Random);
     assert_eq!(rig.app.engines.txonly.flows, 8);
     assert!(!rig.app.forwarding.flush_rx);
@@ -102,9 +136,16 @@ fn retries_and_splits_are_stored() {
 fn what_waits_for_the_next_start_says_so() {
     let mut rig = Rig::new("");
     rig.run("start");
-    for line in ["set record-burst-stats on", "set record-core-cycles on", "set burst tx delay 1 retry 1"] {
+    for line in [
+        "set record-burst-stats on",
+        "set record-core-cycles on",
+        "set burst tx delay 1 retry 1",
+    ] {
         let answer = rig.err(line);
-        assert!(answer.starts_with("mpps: ") && answer.ends_with("changes with the next start\n"), "{line}: {answer}");
+        assert!(
+            answer.starts_with("mpps: ") && answer.ends_with("changes with the next start\n"),
+            "{line}: {answer}"
+        );
     }
     rig.run("stop");
     rig.run("start");
@@ -121,7 +162,10 @@ fn engine_and_burst_are_those_of_the_next_start() {
     rig.run("set fwd rxonly");
     rig.run("set burst 7");
     let text = rig.out("start");
-    assert!(text.contains("rxonly packet forwarding packets/burst=7"), "{text}");
+    assert!(
+        text.contains("rxonly packet forwarding packets/burst=7"),
+        "{text}"
+    );
     rig.until_counted(0, "rx_q0_packets");
     rig.until_counted(0, "rx_q0_packets");
     let stopped = rig.out("stop");

@@ -48,21 +48,33 @@ impl Rig {
         let mut app = App::with_output(plan, Output::captured()).expect("program");
         assert!(app.start_ports(Which::All));
         app.out.take();
-        Self { app, session: commands::session() }
+        Self {
+            app,
+            session: commands::session(),
+        }
     }
 
     /// Runs a line.
     pub(crate) fn run(&mut self, line: &str) -> Answer {
-        self.session.execute(&mut self.app, line).expect("captured output takes everything");
+        self.session
+            .execute(&mut self.app, line)
+            .expect("captured output takes everything");
         let text = self.app.out.take();
-        Answer { out: text.out, err: text.err }
+        Answer {
+            out: text.out,
+            err: text.err,
+        }
     }
 
     /// Runs lines that are to be silent.
     pub(crate) fn quiet(&mut self, lines: &[&str]) {
         for line in lines {
             let answer = self.run(line);
-            assert_eq!((answer.out.as_str(), answer.err.as_str()), ("", ""), "{line}");
+            assert_eq!(
+                (answer.out.as_str(), answer.err.as_str()),
+                ("", ""),
+                "{line}"
+            );
         }
     }
 
@@ -99,9 +111,15 @@ impl Rig {
 
     /// A counter of `show port xstats`.
     pub(crate) fn counter(&mut self, port: u16, name: &str) -> u64 {
-        let stats = self.app.port(port).map(|slot| slot.dev.xstats()).unwrap_or_default();
+        let stats = self
+            .app
+            .port(port)
+            .map(|slot| slot.dev.xstats())
+            .unwrap_or_default();
         let found = stats.iter().find(|stat| stat.name == name);
-        found.map(|stat| stat.value).unwrap_or_else(|| panic!("port {port} has no {name}"))
+        found
+            .map(|stat| stat.value)
+            .unwrap_or_else(|| panic!("port {port} has no {name}"))
     }
 
     /// Waits until a counter moves.
@@ -144,7 +162,11 @@ impl Rig {
             f.running.is_some(),
         );
         let e = &app.engines;
-        let _ = writeln!(text, "{:?} {:?} {:?} {:?}", e.txonly, e.flowgen, e.noisy, e.tunnel_ports);
+        let _ = writeln!(
+            text,
+            "{:?} {:?} {:?} {:?}",
+            e.txonly, e.flowgen, e.noisy, e.tunnel_ports
+        );
         let _ = writeln!(text, "{} {:?}", app.watch.level(), app.xstats);
         for slot in app.ports.iter_mut().flatten() {
             let _ = writeln!(
@@ -161,9 +183,17 @@ impl Rig {
             );
             let port = slot.dev.port();
             let queues = port.config().rx.len().max(port.config().tx.len());
-            let running: Vec<_> = (0..queues).map(|n| (port.rx_started(n), port.tx_started(n))).collect();
+            let running: Vec<_> = (0..queues)
+                .map(|n| (port.rx_started(n), port.tx_started(n)))
+                .collect();
             let modes = (port.promiscuous(), port.allmulticast());
-            let _ = writeln!(text, "{:?} {} {:?} {running:?} {modes:?}", port.macs(), port.mtu(), slot.dev.link());
+            let _ = writeln!(
+                text,
+                "{:?} {} {:?} {running:?} {modes:?}",
+                port.macs(),
+                port.mtu(),
+                slot.dev.link()
+            );
             if let Some(rss) = slot.dev.rss() {
                 let _ = writeln!(text, "{:#x} {:?} {:?}", rss.types(), rss.key(), rss.reta());
             }
