@@ -165,6 +165,11 @@ fn block(
             0x4d3c_2b1a => Order::Big,
             _ => return Err("no byte order"),
         };
+        // 1.2 was written by some and is read as 1.0.
+        let version = [12, 14].map(|field| u16_at(bytes, at + field, section.order));
+        if !matches!(version, [Some(1), Some(0 | 2)]) {
+            return Err("no version that is known");
+        }
         section.interfaces.clear();
     }
     let order = section.order;
