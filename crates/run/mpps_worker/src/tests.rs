@@ -28,10 +28,7 @@ impl Engine for Forward {
 fn null(number: u16, pool: &Pool) -> Box<dyn EthDev> {
     let args = format!("net_null{number}").parse().unwrap();
     let mut dev = mpps_pmd_null::Null
-        .probe(
-            &args,
-            &ProbeContext::new(PortId::new(number).unwrap()),
-        )
+        .probe(&args, &ProbeContext::new(PortId::new(number).unwrap()))
         .unwrap();
     let rx = RxQueueConfig {
         queue: QueueConfig::default(),

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use mpps_cpu::{Clock, CpuSet, pin_current_thread};
 use mpps_dev::{Lcore, LcoreId};
@@ -13,8 +14,11 @@ use mpps_ring::Counter;
 
 use crate::position;
 
-/// Turns between two looks at the clock, at most.
+/// Turns after which an lcore's totals are brought up to date.
 const TURNS: u32 = 1024;
+
+/// The longest time between two such updates.
+const PERIOD: Duration = Duration::from_millis(1);
 
 /// A stream: an engine and what it works on.
 pub struct Stream {
@@ -158,7 +162,11 @@ fn run(mut lot: Lot, pools: &[Pool], clock: Clock, stop: &AtomicBool) -> Vec<Str
 
 /// Sends the first bursts of all streams, a burst of each in turn.
 fn prelude(streams: &mut [Stream], lcore: &mut Lcore, stop: &AtomicBool) {
-    let rounds = streams.iter().filter_map(|stream| stream.first.as_ref()).map(|first| first.bursts).max();
+    let rounds = streams
+        .iter()
+        .filter_map(|stream| stream.first.as_ref())
+        .map(|first| first.bursts)
+        .max();
     for _ in 0..rounds.unwrap_or(0) {
         // Relaxed: see `run`.
         if stop.load(Ordering::Relaxed) {
@@ -185,10 +193,13 @@ fn turn(streams: &mut [Stream], lcore: &mut Lcore) {
     }
 }
 
-/// The loop with cycles recorded: the clock is read around every visit.
+/// The loop with cycles recorded: the clock is read around every visit. Totals are brought up to date every
+/// [`TURNS`] turns or [`PERIOD`], whichever comes first.
 fn recorded(streams: &mut [Stream], lcore: &mut Lcore, usage: &LcoreUsage, stop: &AtomicBool) {
-    let mut mark = lcore.clock().ticks();
-    let mut turns = 0;
+    let clock = *lcore.clock();
+    let period = clock.ticks_in(PERIOD);
+    let mut mark = clock.ticks();
+    let (mut now, mut turns) = (mark, 0);
     // Relaxed: see `run`.
     while !stop.load(Ordering::Relaxed) {
         for stream in &mut *streams {
@@ -196,20 +207,22 @@ fn recorded(streams: &mut [Stream], lcore: &mut Lcore, usage: &LcoreUsage, stop:
                 continue;
             }
             position::enter(stream.io.rx_at.0, stream.io.rx_at.1);
-            let start = lcore.clock().ticks();
-            if stream.engine.step(lcore, &mut stream.io) {
-                let spent = lcore.clock().ticks().wrapping_sub(start);
+            let start = clock.ticks();
+            let busy = stream.engine.step(lcore, &mut stream.io);
+            now = clock.ticks();
+            if busy {
+                let spent = now.wrapping_sub(start);
                 stream.io.stats.busy_cycles.add(spent);
                 usage.busy.add(spent);
             }
         }
         turns += 1;
-        if turns == TURNS {
+        if turns == TURNS || now.wrapping_sub(mark) >= period {
             turns = 0;
-            let now = lcore.clock().ticks();
+            now = clock.ticks();
             usage.total.add(now.wrapping_sub(mark));
             mark = now;
         }
     }
-    usage.total.add(lcore.clock().ticks().wrapping_sub(mark));
+    usage.total.add(clock.ticks().wrapping_sub(mark));
 }

@@ -59,6 +59,7 @@ impl<W: AsFd> TerminalSource<W> {
         raw.special_codes[SpecialCodeIndex::VMIN] = 1;
         raw.special_codes[SpecialCodeIndex::VTIME] = 0;
         tcsetattr(io::stdin(), OptionalActions::Now, &raw)?;
+        // Relaxed: a lone flag; the settings it speaks of are in a OnceLock, which orders itself.
         RAW.store(true, Ordering::Relaxed);
         Ok(TerminalSource {
             wake,
