@@ -47,16 +47,15 @@ impl App {
         Ok(())
     }
 
-    /// `port detach`.
+    /// `port detach`, also while other ports forward.
     ///
     /// # Errors
-    /// No such port, it runs, or forwarding goes on.
+    /// No such port, or it runs.
     pub fn detach_port(&mut self, id: u16) -> Result<(), ConfigRefusal> {
         let slot = self.port(id).ok_or(ConfigRefusal::NoDevice(id))?;
         if slot.is_started() {
             return Err(Refusal::DetachRunning.into());
         }
-        self.need_idle()?;
         self.out.complain(Refusal::DetachOpen);
         self.out.line(Lifecycle::Removing);
         self.remove(id);
@@ -65,12 +64,11 @@ impl App {
         Ok(())
     }
 
-    /// `device detach`.
+    /// `device detach`, also while other ports forward.
     ///
     /// # Errors
-    /// No such device, its port runs, or forwarding goes on.
+    /// No such device, or its port runs.
     pub fn detach_device(&mut self, name: &str) -> Result<(), ConfigRefusal> {
-        self.need_idle()?;
         self.out.line(Lifecycle::Removing);
         let Some(id) = self.port_named(name) else {
             let names: Vec<&str> = self
@@ -110,8 +108,10 @@ impl App {
             .count();
         self.forwarding.ports.retain(|port| *port != id);
         self.forwarding.nb_ports = active;
-        self.forwarding.peers.retain(|(port, _)| *port != id);
-        self.lay_out();
+        // Streams that run are those of the last layout; it is made anew at the next start.
+        if self.forwarding.running.is_none() {
+            self.lay_out();
+        }
         self.out.line(Lifecycle::Closed(id));
     }
 

@@ -1,6 +1,7 @@
 //! Commands that configure, against a program with two null ports whose text is captured.
 #![forbid(unsafe_code)]
 
+mod capable;
 mod forwarding;
 mod ports;
 mod queues;

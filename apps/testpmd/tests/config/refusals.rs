@@ -288,7 +288,6 @@ fn while_packets_are_forwarded() {
         "set burst 16",
         "set default",
         "port attach net_null2",
-        "device detach net_null1",
     ];
     for line in lines {
         refused(&mut rig, &[(line, "Please stop forwarding first")]);

@@ -8,13 +8,24 @@ use testpmd::app::{App, Output, Which};
 use testpmd::app_args::NamesArgs;
 use testpmd::command_line;
 use testpmd::commands;
-use testpmd::plan::Plan;
+use testpmd::plan::{Plan, PlannedDevice};
 
 const NAMES: NamesArgs<'static> = NamesArgs {
     engines: &["io", "mac", "csum", "txonly"],
     macswap: &["auto"],
     copy: &["auto"],
 };
+
+fn plan(devices: &str, options: &str) -> Plan {
+    let cpus = mpps_cpu::current_affinity().expect("affinity");
+    let cpu = cpus.first().expect("a CPU");
+    let line = format!(
+        "testpmd --no-huge -m 64 --lcores 0@{cpu},1@{cpu},2@{cpu} {devices} -- -i --no-mlockall --total-num-mbufs=2048 {options}"
+    );
+    let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+    let parsed = command_line::parse(&words, NAMES).expect("command line");
+    Plan::new(&parsed).expect("plan")
+}
 
 /// The program and its console.
 pub(crate) struct Rig {
@@ -37,16 +48,19 @@ impl Rig {
 
     /// These devices and options; lcore 0 is the console's, 1 and 2 forward.
     pub(crate) fn with_devices(devices: &str, options: &str) -> Self {
-        let cpus = mpps_cpu::current_affinity().expect("affinity");
-        let cpu = cpus.first().expect("a CPU");
-        let line = format!(
-            "testpmd --no-huge -m 64 --lcores 0@{cpu},1@{cpu},2@{cpu} {devices} -- -i --no-mlockall --total-num-mbufs=2048 {options}"
-        );
-        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        let parsed = command_line::parse(&words, NAMES).expect("command line");
-        let plan = Plan::new(&parsed).expect("plan");
+        Self::start(plan(devices, options))
+    }
+
+    /// These devices, whose drivers needn't be in the table.
+    pub(crate) fn with_planned(devices: Vec<PlannedDevice>) -> Self {
+        let mut plan = plan("", "");
+        plan.devices = devices;
+        Self::start(plan)
+    }
+
+    fn start(plan: Plan) -> Self {
         let mut app = App::with_output(plan, Output::captured()).expect("program");
-        assert!(app.start_ports(Which::All));
+        assert!(app.start_ports(Which::All), "{:?}", app.out.take());
         app.out.take();
         Self {
             app,
