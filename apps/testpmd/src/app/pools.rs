@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use mpps_mbuf::{Pool, PoolConfig};
-use mpps_shm::PageSource;
+use mpps_mbuf::{Pool, PoolConfig, PoolError};
+use mpps_shm::{MemoryError, PageSource};
 
 use super::{Fatal, PortSlot};
 use crate::app_args::AppArgs;
@@ -78,10 +78,20 @@ fn create(
         cache_size: args.pools.mbcache,
         node: (node != ANY_NODE).then_some(node),
     };
-    let pool = Pool::create(config, pages)?;
+    let pool = Pool::create(config, pages).map_err(|error| advise(error, count))?;
     pool.prime(PRIMED);
     eprintln!("{}", Notice::PoolOps("ring_mp_mc"));
     Ok(pool)
+}
+
+/// Where memory options forbid a pool, says which number of mbufs they would allow.
+fn advise(error: PoolError, count: u32) -> Fatal {
+    let PoolError::Memory { source: MemoryError::Budget { need, allowed, used, .. }, .. } = &error else {
+        return error.into();
+    };
+    let left = u128::from(allowed.saturating_sub(*used));
+    let most = u128::from(count) * left / u128::from(*need).max(1);
+    Fatal::Other(format!("{error}; --total-num-mbufs={most} would fit"))
 }
 
 fn mbufs(args: &AppArgs, workers: usize) -> u32 {
