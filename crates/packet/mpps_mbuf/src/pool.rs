@@ -220,17 +220,20 @@ impl Drop for Pool {
     }
 }
 
-/// Calls `f` with the numbers of every pool there is, in the order of their numbers.
-pub fn for_each_pool(mut f: impl FnMut(&PoolInfo)) {
+/// Calls `f` with the numbers of every pool there is, in the order of their numbers. `f` may make and drop pools.
+pub fn for_each_pool(f: impl FnMut(&PoolInfo)) {
+    snapshot().iter().for_each(f);
+}
+
+fn snapshot() -> Vec<PoolInfo> {
     let _guard = lock(&NUMBERS);
-    for entry in &REGISTRY {
-        // Acquire: pairs with the Release store in `register`.
-        let pool = entry.load(Ordering::Acquire);
-        if !pool.is_null() {
-            // SAFETY: an entry is cleared under NUMBERS before its pool is freed.
-            f(&unsafe { &*pool }.info());
-        }
-    }
+    // Acquire: pairs with the Release store in `register`.
+    let pools = REGISTRY.iter().map(|entry| entry.load(Ordering::Acquire));
+    pools
+        .filter(|pool| !pool.is_null())
+        // SAFETY: an entry is cleared under NUMBERS before its pool is freed.
+        .map(|pool| unsafe { &*pool }.info())
+        .collect()
 }
 
 fn check(config: &PoolConfig) -> Result<(), PoolError> {
@@ -296,8 +299,8 @@ fn release(pool: NonNull<PoolInner>) {
     let _guard = lock(&NUMBERS);
     // Relaxed: NUMBERS orders all writers, and no mbuf is out to look the number up.
     REGISTRY[usize::from(inner.id)].store(ptr::null_mut(), Ordering::Relaxed);
-    // SAFETY: no handle, no mbuf and no registry entry leads here any more. The ring's length is read with Acquire, so
-    // the last push is over.
+    // SAFETY: no handle, no mbuf and no registry entry leads here any more. All pushes are over and come before this:
+    // their values were in the ring's length, which is read with Acquire, and whoever pushes touches nothing afterwards.
     drop(unsafe { Box::from_raw(pool.as_ptr()) });
 }
 
@@ -314,3 +317,6 @@ pub(crate) fn inner_of(header: NonNull<Header>) -> &'static PoolInner {
 pub(crate) fn lock(mutex: &Mutex<()>) -> MutexGuard<'_, ()> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests;

@@ -30,9 +30,13 @@ pub(crate) struct PoolInner {
 }
 
 impl PoolInner {
+    /// Free mbufs outside the caches: exact when nothing moves meanwhile, never more than the pool's size.
     pub(crate) fn free_count(&self) -> usize {
-        // Acquire: pairs with the Release in `carve`, so that what was carved isn't counted twice.
-        self.free.len() + (self.config.size as usize - self.carved.load(Ordering::Acquire))
+        // The ring first: whoever put an mbuf there came by it after `carve` had counted it, and `len` acquires that.
+        let free = self.free.len();
+        let size = self.config.size as usize;
+        // Acquire: pairs with the Release in `carve`.
+        (free + (size - self.carved.load(Ordering::Acquire))).min(size)
     }
 
     pub(crate) fn info(&self) -> PoolInfo {

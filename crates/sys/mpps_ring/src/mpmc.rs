@@ -161,14 +161,16 @@ impl<T> MpmcRing<T> {
     }
 
     /// How many values are in the ring; exact when no one pushes or pops meanwhile, never more than the capacity.
+    ///
+    /// Whatever was done before the values were pushed that are counted happens before the return.
     #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
         // Acquire: who popped so many had seen that many pushed, and so does the load below. Partner: the Release store
         // in `publish`.
         let popped = self.consumers.done.load(Ordering::Acquire);
-        // Relaxed: nothing is touched on the strength of this number.
-        let pushed = self.producers.done.load(Ordering::Relaxed);
+        // Acquire: who sees all its values back may take the ring apart. Partner: the Release store in `publish`.
+        let pushed = self.producers.done.load(Ordering::Acquire);
         pushed.wrapping_sub(popped).min(self.capacity)
     }
 

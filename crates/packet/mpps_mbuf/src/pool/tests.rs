@@ -1,0 +1,47 @@
+//! Pools among themselves and at their end.
+
+use mpps_shm::{MemoryConfig, PageSource};
+
+use super::for_each_pool;
+use crate::{Pool, PoolConfig};
+
+fn pool(name: &str, size: u32) -> Pool {
+    let config = PoolConfig {
+        name: name.to_owned(),
+        size,
+        data_room: 256,
+        cache_size: 0,
+        node: None,
+    };
+    Pool::create(config, &PageSource::new(MemoryConfig::default()).unwrap()).unwrap()
+}
+
+#[test]
+fn pools_may_come_and_go_while_they_are_listed() {
+    let mut listed = Some(pool("listed", 4));
+    let mut made = Vec::new();
+    for_each_pool(|info| {
+        if info.config.name == "listed" {
+            drop(listed.take());
+            made.push(pool("made", 4));
+        }
+    });
+    assert_eq!(made.len(), 1);
+}
+
+/// The last mbuf comes home on one thread while the last handle goes on another. For a thread sanitizer most of all.
+#[test]
+fn the_last_mbuf_and_the_last_handle_may_go_at_once() {
+    for _ in 0..200 {
+        let pool = pool("last", 8);
+        let mbufs: Vec<_> = std::iter::from_fn(|| pool.alloc()).collect();
+        std::thread::scope(|scope| {
+            scope.spawn(move || drop(mbufs));
+            // Seen home, as a control thread looks before it lets go; nothing else orders the two threads.
+            while pool.free_count() != 8 {
+                std::hint::spin_loop();
+            }
+            drop(pool);
+        });
+    }
+}
