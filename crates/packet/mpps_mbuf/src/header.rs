@@ -102,11 +102,17 @@ pub(crate) struct Header {
 const _: () = assert!(size_of::<Header>() == 64 && align_of::<Header>() == 64);
 
 /// What few packets need, kept beside the headers so that it costs no line of those that don't.
+///
+/// Reached field by field through the raw pointer, as a header is: `owners` is the one field that others than the owner
+/// of the mbuf touch. All zeros is a valid value.
 #[repr(C)]
 pub(crate) struct Cold {
     /// Owners of the data: the mbuf itself (while somebody owns it) and its clones. Zero and one mean "not shared".
     pub(crate) owners: AtomicU32,
+    /// In a clone: whose data it shows, and the count of its owners. The parent's header belongs to whoever owns the
+    /// parent, so a clone must not look into it, not even for the number of its pool.
     pub(crate) parent: Option<NonNull<Header>>,
+    pub(crate) parent_owners: Option<NonNull<AtomicU32>>,
     pub(crate) timestamp: u64,
 }
 
@@ -115,7 +121,7 @@ pub(crate) struct Cold {
 #[repr(transparent)]
 pub(crate) struct Slot(pub(crate) NonNull<Header>);
 
-// SAFETY: a Slot is in exactly one ring or cache at a time (kept by pool.rs and cache.rs), and whoever takes it out is
+// SAFETY: a Slot is in exactly one ring or cache at a time (kept by store.rs and cache.rs), and whoever takes it out is
 // the only one to touch the header.
 unsafe impl Send for Slot {}
 

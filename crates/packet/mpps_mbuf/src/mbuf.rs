@@ -65,8 +65,8 @@ impl Mbuf {
     #[inline(always)]
     pub fn data(&self) -> &[u8] {
         let (buf, shape) = (field!(self.buf), self.shape());
-        // SAFETY: `data_off + data_len <= buf_len` holds in every header (append, prepend, trim and reset check it) and
-        // the buffer stays mapped while the mbuf is out.
+        // SAFETY: `data_off + data_len <= buf_len` holds in every header (what changes one of them here checks it, and
+        // a clone takes over all three), and the buffer stays mapped while the mbuf is out.
         unsafe {
             std::slice::from_raw_parts(
                 buf.as_ptr().add(usize::from(shape.data_off())),
@@ -105,7 +105,7 @@ impl Mbuf {
             return false;
         }
         // Acquire: pairs with the Release decrement of a freed clone, whose reads of the data come before our writes.
-        if share::cold_of(self.0).owners.load(Ordering::Acquire) > 1 {
+        if share::owners_of(self.0).load(Ordering::Acquire) > 1 {
             return false;
         }
         field!(self.tag = tag & !SHARED);
@@ -172,7 +172,10 @@ impl Mbuf {
     #[inline]
     pub fn resize(&mut self, len: u16) -> bool {
         let shape = self.shape();
-        if self.tag() & SLOW != 0 || len > field!(self.buf_len) - shape.data_off() {
+        if self.tag() & SLOW != 0 && (self.tag() & CHAINED != 0 || !self.reclaim_exclusive()) {
+            return false;
+        }
+        if len > field!(self.buf_len) - shape.data_off() {
             return false;
         }
         self.set_shape(Shape::new(shape.data_off(), len, u32::from(len)));

@@ -87,16 +87,16 @@ impl Mbuf {
 
     /// Receive timestamp in nanoseconds, where [`OffloadFlags::RX_TIMESTAMP`] is set.
     pub fn timestamp(&self) -> Option<u64> {
-        self.flags()
-            .contains(OffloadFlags::RX_TIMESTAMP)
-            .then(|| share::cold_of(self.0).timestamp)
+        self.flags().contains(OffloadFlags::RX_TIMESTAMP).then(|| {
+            // SAFETY: only the owner of the mbuf touches this field.
+            unsafe { (*share::cold_of(self.0)).timestamp }
+        })
     }
 
     /// Sets the receive timestamp in nanoseconds and its flag.
     pub fn set_timestamp(&mut self, nanoseconds: u64) {
-        let cold = share::cold_ptr(self.0);
-        // SAFETY: only the owner of the mbuf touches this field; the others of `Cold` are not touched here.
-        unsafe { (&raw mut (*cold).timestamp).write(nanoseconds) };
+        // SAFETY: only the owner of the mbuf touches this field.
+        unsafe { (*share::cold_of(self.0)).timestamp = nanoseconds };
         self.set_flags(self.flags() | OffloadFlags::RX_TIMESTAMP);
     }
 }

@@ -4,10 +4,13 @@
 //! up the last share frees the parent, also when its own handle is long gone.
 
 use std::ptr::NonNull;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use mpps_ring::SliceSource;
 
 use crate::header::{CHAINED, CLONE, Cold, Header, SHARED, Slot};
 use crate::mbuf::Mbuf;
+use crate::offload::OffloadFlags;
 use crate::pool::{Pool, inner_of};
 
 impl Pool {
@@ -37,26 +40,11 @@ fn single(mut clone: Mbuf) -> Mbuf {
     clone
 }
 
-/// Makes this free mbuf's header `clone` share the first segment of `self`. The caller owns `clone`.
+/// Makes `clone`, a fresh mbuf, share the data of the segment `parent`. The caller owns both.
 fn share_segment(parent: NonNull<Header>, clone: NonNull<Header>) {
-    // SAFETY: both headers are owned by the caller for the time of the call; `root` is kept alive by the count
-    // that is taken here.
+    let (root, owners) = share_of(parent);
+    // SAFETY: the caller owns both headers; the count that was just taken keeps `root` and its data.
     unsafe {
-        let parent_tag = (*parent.as_ptr()).tag;
-        let root = if parent_tag & CLONE != 0 {
-            cold_of(parent).parent.unwrap_or(parent)
-        } else {
-            parent
-        };
-        let owners = &cold_of(root).owners;
-        if root == parent && parent_tag & SHARED == 0 {
-            // Relaxed: no clone exists yet, so nobody else looks; the clone is handed on by other means.
-            owners.store(2, Ordering::Relaxed);
-            (&raw mut (*parent.as_ptr()).tag).write(parent_tag | SHARED);
-        } else {
-            // Relaxed: taking one more share from a live one orders nothing, as in `Arc`.
-            owners.fetch_add(1, Ordering::Relaxed);
-        }
         let (p, c) = (parent.as_ptr(), clone.as_ptr());
         (*c).buf = (*p).buf;
         (*c).buf_len = (*p).buf_len;
@@ -69,11 +57,51 @@ fn share_segment(parent: NonNull<Header>, clone: NonNull<Header>) {
         (*c).vlan_outer = (*p).vlan_outer;
         (*c).port = (*p).port;
         (*c).tag |= CLONE;
-        (&raw mut (*cold_ptr(clone)).parent).write(Some(root));
+        let cold = cold_of(clone);
+        (*cold).parent = Some(root);
+        (*cold).parent_owners = Some(NonNull::from(owners));
+        if OffloadFlags::from_bits_retain((*p).ol_flags).contains(OffloadFlags::RX_TIMESTAMP) {
+            (*cold).timestamp = (*cold_of(parent)).timestamp;
+        }
     }
 }
 
-pub(crate) fn cold_ptr(header: NonNull<Header>) -> *mut Cold {
+/// Takes one share more of the data that `segment` shows: the mbuf whose buffer it is, and the count of its owners. The
+/// caller owns `segment`.
+fn share_of<'a>(segment: NonNull<Header>) -> (NonNull<Header>, &'a AtomicU32) {
+    // SAFETY: the caller owns `segment`.
+    let tag = unsafe { (*segment.as_ptr()).tag };
+    if let Some((root, owners)) = parent_of(segment, tag) {
+        // Relaxed: taking one more share from a live one orders nothing, as in `Arc`.
+        owners.fetch_add(1, Ordering::Relaxed);
+        return (root, owners);
+    }
+    let owners = owners_of(segment);
+    if tag & SHARED != 0 {
+        // Relaxed: as above.
+        owners.fetch_add(1, Ordering::Relaxed);
+    } else {
+        // Relaxed: no clone exists yet, so nobody else looks; the clone is handed on by other means.
+        owners.store(2, Ordering::Relaxed);
+        // SAFETY: as above.
+        unsafe { (*segment.as_ptr()).tag = tag | SHARED };
+    }
+    (segment, owners)
+}
+
+/// A clone's parent and the count of its owners; `None` for an mbuf that isn't a clone. The caller owns `segment`.
+fn parent_of<'a>(segment: NonNull<Header>, tag: u32) -> Option<(NonNull<Header>, &'a AtomicU32)> {
+    if tag & CLONE == 0 {
+        return None;
+    }
+    let cold = cold_of(segment);
+    // SAFETY: the caller owns the clone, and with it a share of its parent, which therefore isn't free; and the memory of
+    // the count lives as long as the parent's pool.
+    unsafe { Some(((*cold).parent?, (*cold).parent_owners?.as_ref())) }
+}
+
+/// What lies beside the header of an mbuf that the caller owns.
+pub(crate) fn cold_of(header: NonNull<Header>) -> *mut Cold {
     let pool = inner_of(header);
     // SAFETY: the mapping holds one `Cold` a header; anonymous memory is zero, a valid `Cold`, until written.
     unsafe {
@@ -85,16 +113,15 @@ pub(crate) fn cold_ptr(header: NonNull<Header>) -> *mut Cold {
     }
 }
 
-pub(crate) fn cold_of<'a>(header: NonNull<Header>) -> &'a Cold {
-    // SAFETY: see `cold_ptr`; the memory lives as long as the pool. Writers of the plain fields go through `cold_ptr`
-    // and own the mbuf.
-    unsafe { &*cold_ptr(header) }
+/// The count of owners of an mbuf that the caller owns.
+pub(crate) fn owners_of<'a>(header: NonNull<Header>) -> &'a AtomicU32 {
+    // SAFETY: see `cold_of`; the memory lives as long as the pool, and only this one field is referred to.
+    unsafe { &(*cold_of(header)).owners }
 }
 
 /// Gives one free segment back to its pool, without a cache.
 pub(crate) fn give_back(segment: NonNull<Header>) {
-    let mut one = vec![Slot(segment)];
-    inner_of(segment).put(&mut one);
+    inner_of(segment).put(&mut SliceSource::new(&[Slot(segment)]));
 }
 
 /// Undoes a packet: every segment that is free afterwards is passed on, plain again. A loop, however long the chain.
@@ -110,8 +137,8 @@ pub(crate) fn free_chain(head: NonNull<Header>, mut free: impl FnMut(NonNull<Hea
             (*p).tag &= !CHAINED;
             (*p).tag
         };
-        if tag & CLONE != 0 {
-            drop_share(cold_of(header).parent.unwrap_or(header), &mut free);
+        if let Some((parent, owners)) = parent_of(header, tag) {
+            drop_share(parent, owners, &mut free);
             let pool = inner_of(header);
             // SAFETY: as above; the clone gets its own buffer back.
             unsafe {
@@ -121,19 +148,22 @@ pub(crate) fn free_chain(head: NonNull<Header>, mut free: impl FnMut(NonNull<Hea
             }
             free(header);
         } else if tag & SHARED != 0 {
-            drop_share(header, &mut free);
+            drop_share(header, owners_of(header), &mut free);
         } else {
             free(header);
         }
     }
 }
 
-/// Gives up one share of a parent's data; the last one frees the parent.
-fn drop_share(parent: NonNull<Header>, free: &mut impl FnMut(NonNull<Header>)) {
+/// Gives up one share of a parent's data, which `owners` counts; the last one frees the parent.
+fn drop_share(parent: NonNull<Header>, owners: &AtomicU32, free: &mut impl FnMut(NonNull<Header>)) {
     // AcqRel: all reads of the data come before the parent is used again; pairs with itself and `reclaim_exclusive`.
-    if cold_of(parent).owners.fetch_sub(1, Ordering::AcqRel) == 1 {
+    if owners.fetch_sub(1, Ordering::AcqRel) == 1 {
         // SAFETY: nobody else owns a share, so this thread owns the parent.
         unsafe { (*parent.as_ptr()).tag &= !SHARED };
         free(parent);
     }
 }
+
+#[cfg(test)]
+mod tests;
