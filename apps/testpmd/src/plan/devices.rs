@@ -5,6 +5,7 @@ use mpps_drivers::{DRIVERS, find};
 
 use super::PlannedDevice;
 use crate::eal_args::DeviceArgs;
+use crate::getopt::nearest;
 
 /// Why a device can't be a port. `Display` is one line.
 #[derive(Debug, thiserror::Error)]
@@ -23,10 +24,12 @@ pub enum DeviceError {
         known: String,
     },
     /// No such kind.
-    #[error("{device}: no kind of port has this name; the kinds there are: {known}")]
+    #[error("{device}: no kind of port has this name{hint}; the kinds there are: {known}")]
     Unknown {
         /// The device.
         device: String,
+        /// The nearest name, in words.
+        hint: String,
         /// The kinds there are.
         known: String,
     },
@@ -113,6 +116,11 @@ fn absent(args: &DevArgs) -> DeviceError {
     let device = args.name().to_owned();
     match ABSENT.iter().find(|names| names.iter().any(|name| device.starts_with(name))) {
         Some(names) => DeviceError::NotHere { device, kind: names[0], known: known() },
-        None => DeviceError::Unknown { device, known: known() },
+        None => {
+            let letters = device.trim_end_matches(|c: char| c.is_ascii_digit());
+            let names = DRIVERS.iter().map(|driver| driver.name());
+            let hint = nearest(letters, names).map_or(String::new(), |name| format!(" (did you mean {name}?)"));
+            DeviceError::Unknown { device, hint, known: known() }
+        }
     }
 }
