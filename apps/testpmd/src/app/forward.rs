@@ -44,17 +44,18 @@ impl App {
             self.out.complain(Notice::OddPorts);
         }
         self.forwarding.layout = layout;
+        self.forwarding.laid_out_for = self.forwarding.engine;
     }
 
-    /// The engine as it is printed.
-    pub fn mode(&self) -> FwdMode<'static> {
-        let status = (self.forwarding.engine.name == "noisy").then_some(match self.engines.noisy.mode {
+    /// An engine as it is printed.
+    pub fn mode(&self, engine: &EngineSpec) -> FwdMode<'static> {
+        let status = (engine.name == "noisy").then_some(match self.engines.noisy.mode {
             mpps_engines::NoisyMode::Io => "io",
             mpps_engines::NoisyMode::Mac => "mac",
             mpps_engines::NoisyMode::MacSwap => "macswap",
             mpps_engines::NoisyMode::FiveTupleSwap => "5tswap",
         });
-        FwdMode { name: self.forwarding.engine.name, status, retry: self.forwarding.retry }
+        FwdMode { name: engine.name, status, retry: self.forwarding.retry }
     }
 
     /// Prints the streams (`show config fwd`).
@@ -67,7 +68,7 @@ impl App {
             |id: u16| SocketId(sockets.iter().find(|(have, _)| *have == id).and_then(|(_, node)| *node));
         let figures = self.forwarding.retry_figures;
         let text = FwdConfig {
-            mode: self.mode(),
+            mode: self.mode(self.forwarding.laid_out_for),
             layout: &self.forwarding.layout,
             numa: self.args.pools.numa,
             mp_alloc: mp_alloc(&self.args),
@@ -101,6 +102,7 @@ impl App {
             self.out.complain(format_args!("mpps: {}: {notice}", self.forwarding.engine.name));
         }
         self.show_config_fwd();
+        self.show_flows();
         self.flush_rx();
         self.show_config_rxtx();
         for id in self.forwarding.active_ports().to_vec() {

@@ -79,6 +79,8 @@ pub struct Forwarding {
     pub peers: Vec<(u16, MacAddr)>,
     /// The streams as last laid out.
     pub layout: Layout,
+    /// The engine that they were laid out for, which `show config fwd` names until the next start.
+    pub laid_out_for: &'static EngineSpec,
     /// Whether the odd port was told of.
     pub told_odd: bool,
     /// The workers, while they run.
@@ -125,6 +127,7 @@ impl Forwarding {
             record_cycles: args.run.record_core_cycles,
             record_bursts: args.run.record_burst_stats,
             peers: args.ports.peers.clone(),
+            laid_out_for: engine,
             layout: lay_out(&LayoutInput {
                 ports: &[],
                 rxq: 1,

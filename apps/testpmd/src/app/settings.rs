@@ -41,9 +41,6 @@ impl App {
         if let Some(notice) = engine.notice {
             self.out.complain(format_args!("mpps: {notice}"));
         }
-        if self.forwarding.running.is_none() {
-            self.lay_out();
-        }
     }
 
     /// `set nbcore`: how many of the chosen cores forward.

@@ -1,8 +1,8 @@
 //! Counters and configuration as blocks of text.
 
 use crate::text::{
-    BadChecksums, BurstSpread, FwdInput, NicStats, PortCounters, PortRxTx, QueueConf, RxTxConfig,
-    StatsCleared, StreamCounters, Thresholds, Xstat, XstatRate, Xstats, fwd_report,
+    BadChecksums, BurstSpread, FwdInput, NicStats, PortCounters, PortRxTx, QueueConf, Reply,
+    RxTxConfig, StatsCleared, StreamCounters, Thresholds, Xstat, XstatRate, Xstats, fwd_report,
 };
 
 use super::forwarding::StreamView;
@@ -120,6 +120,16 @@ impl App {
         self.out.block(block);
     }
 
+    /// What flowgen says as it starts.
+    pub(super) fn show_flows(&mut self) {
+        if self.forwarding.engine.name != "flowgen" {
+            return;
+        }
+        for id in self.forwarding.active_ports().to_vec() {
+            self.out.line(Reply::Flows(id, self.engines.flowgen.flows));
+        }
+    }
+
     /// `show config rxtx`, and a part of `start`.
     pub fn show_config_rxtx(&mut self) {
         let lengths = &self.engines.txonly.lengths;
@@ -131,7 +141,7 @@ impl App {
             .map(|slot| self.rxtx(slot))
             .collect();
         let block = RxTxConfig {
-            mode: self.mode(),
+            mode: self.mode(self.forwarding.engine),
             burst: self.forwarding.burst,
             made: makes.then(|| {
                 (

@@ -45,6 +45,8 @@ pub enum Reply<'a> {
     GroOff(u16),
     /// `show port {p} gso` when off.
     GsoOff(u16),
+    /// `start` of flowgen: port, flows.
+    Flows(u16, u32),
     /// `load {file}` came to the file's end.
     Loaded(&'a str),
     /// `set default`.
@@ -92,6 +94,7 @@ impl fmt::Display for Reply<'_> {
             Reply::NoBurst => {
                 f.write_str("PMD does not recommend a burst size.\nUser provided value must be between 1 and 512")
             }
+            Reply::Flows(port, flows) => write!(f, "  number of flows for port {port}: {flows}"),
             Reply::Loaded(file) => write!(f, "Finished reading CLI commands from {file}"),
         }
     }

@@ -115,12 +115,6 @@ pub(crate) const NULL: &[Difference] = &[
         Instead::Begins("lcore 0, socket 0, role RTE, cpuset 0\n"),
         "as above",
     ),
-    differs(
-        "read reg 0 0",
-        None,
-        Instead::Begins("Command not found"),
-        "no port here has registers, so no command reads them",
-    ),
 ];
 
 /// Lines that only DPDK prints, by how they begin, wherever they stand.

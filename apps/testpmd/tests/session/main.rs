@@ -6,6 +6,7 @@
 mod differences;
 mod differential;
 mod golden;
+mod mistakes;
 mod rig;
 mod scripts;
 mod transcript;

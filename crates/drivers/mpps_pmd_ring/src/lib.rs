@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use mpps_dev::{
     ArgKind, ArgSpec, ConfigError, DevArgs, DevConfig, DevInfo, Driver, EthDev, Lcore, Link,
-    Mailbox, Port, ProbeContext, ProbeError, QueueStats, Queues, RxQueue, StartError, TxOffloads,
-    TxQueue,
+    Mailbox, Port, ProbeContext, ProbeError, QueueStats, Queues, RxOffloads, RxQueue, StartError,
+    TxOffloads, TxQueue,
 };
 use mpps_mbuf::{Burst, Mbuf};
 use mpps_ring::{Consumer, MpmcRing, Producer, spsc};
@@ -65,15 +65,16 @@ impl Driver for Ring {
         };
         info.max_rx_queues = queues;
         info.max_tx_queues = queues;
+        // Chains pass as they are, in both directions.
+        info.rx_offloads = RxOffloads::SCATTER;
         info.tx_offloads = TxOffloads::MULTI_SEGS;
         let link = Link {
             up: false,
             ..Link::SOFTWARE
         };
-        Ok(Box::new(RingDev {
-            port: Port::new(info, None, link),
-            shared,
-        }))
+        let mut port = Port::new(info, None, link);
+        port.set_allmulticast(true);
+        Ok(Box::new(RingDev { port, shared }))
     }
 }
 
