@@ -4,6 +4,8 @@
 
 mod csum;
 
+use std::net::Ipv4Addr;
+
 pub use csum::{Judged, judge_csum};
 
 /// Frames shorter than an Ethernet header pass unchanged.
@@ -161,6 +163,31 @@ fn ping_answer(frame: &[u8], at: usize) -> Option<Vec<u8>> {
     let new = !((old & 0xffff) + (old >> 16)) as u16;
     answer[icmp + 2..icmp + 4].copy_from_slice(&new.to_be_bytes());
     Some(answer)
+}
+
+/// Fields of a UDP packet over IPv4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Udp {
+    /// Source address and port.
+    pub from: (Ipv4Addr, u16),
+    /// Destination address and port.
+    pub to: (Ipv4Addr, u16),
+    /// The length that its header says.
+    pub length: u16,
+}
+
+/// The UDP packet in a frame without VLAN tags. None unless it fills the frame and its IPv4 header has a right checksum.
+pub fn udp(frame: &[u8]) -> Option<Udp> {
+    let is_udp = short(frame, 12)? == IPV4 && ipv4_header(frame, 14)? == 20 && frame[23] == UDP;
+    let whole =
+        usize::from(short(frame, 16)?) + 14 == frame.len() && checksum([&frame[14..34]]) == 0;
+    let address = |at: usize| Some(Ipv4Addr::from(*frame.get(at..)?.first_chunk::<4>()?));
+    let udp = Udp {
+        from: (address(26)?, short(frame, 34)?),
+        to: (address(30)?, short(frame, 36)?),
+        length: short(frame, 38)?,
+    };
+    (is_udp && whole).then_some(udp)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use mpps_engines::{Engine, Retry, StreamIo, StreamStats, Watch};
 use mpps_mbuf::{Burst, Pool, PoolConfig};
 use mpps_shm::{MemoryConfig, PageSource};
 
-use crate::{LcoreUsage, Lot, Stream, Workers, position};
+use crate::{LcoreUsage, Lot, Prelude, Stream, Workers, position};
 
 struct Forward;
 
@@ -136,6 +136,67 @@ fn streams_run_stop_and_come_back() {
     }
     drop(back);
     assert_eq!(pool.free_count(), 2048);
+}
+
+/// Engine of the first bursts: does nothing but count.
+struct Count(Arc<StreamStats>);
+
+impl Engine for Count {
+    fn step(&mut self, _: &mut mpps_dev::Lcore, _: &mut StreamIo) -> bool {
+        self.0.dropped.add(1);
+        true
+    }
+}
+
+#[test]
+fn first_bursts_are_sent_though_the_stop_comes_at_once() {
+    let pool = pool();
+    for bursts in [0, 1, 1000] {
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut dev = null(0, &pool);
+        let mut stream = stream(&mut *dev, 0, &stop);
+        let stats = stream.io.stats.clone();
+        stream.first = Some(Prelude {
+            engine: Box::new(Count(stats.clone())),
+            bursts,
+        });
+        let lot = Lot {
+            lcore: LcoreId(1),
+            cpus: CpuSet::default(),
+            streams: vec![stream],
+            usage: None,
+        };
+        let pools = std::slice::from_ref(&pool);
+        let workers = Workers::launch(vec![lot], pools, Clock::calibrated(), stop).unwrap();
+        drop(workers.stop());
+        assert_eq!(stats.dropped.get(), u64::from(bursts));
+        assert!(stats.rx_packets.get() > 0, "it was visited once");
+    }
+}
+
+/// More first bursts than could ever be sent don't hold the stop up.
+#[test]
+fn endless_first_bursts_are_cut_short() {
+    let pool = pool();
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut dev = null(0, &pool);
+    let mut stream = stream(&mut *dev, 0, &stop);
+    let stats = stream.io.stats.clone();
+    stream.first = Some(Prelude {
+        engine: Box::new(Count(stats)),
+        bursts: u32::MAX,
+    });
+    let lot = Lot {
+        lcore: LcoreId(1),
+        cpus: CpuSet::default(),
+        streams: vec![stream],
+        usage: None,
+    };
+    let pools = std::slice::from_ref(&pool);
+    let workers = Workers::launch(vec![lot], pools, Clock::calibrated(), stop).unwrap();
+    let start = Instant::now();
+    drop(workers.stop());
+    assert!(start.elapsed() < Duration::from_secs(1));
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mpps_cpu::{Clock, CpuSet, pin_current_thread};
 use mpps_dev::{Lcore, LcoreId};
@@ -19,6 +19,13 @@ const TURNS: u32 = 1024;
 
 /// The longest time between two such updates.
 const PERIOD: Duration = Duration::from_millis(1);
+
+/// How long a stop waits for first bursts that are still being sent: a script that starts and stops at once gets those it
+/// asked for, and more than any script asks for can't hold the stop up.
+const GRACE: Duration = Duration::from_millis(50);
+
+/// How often a stop looks whether the first bursts are out.
+const LOOK: Duration = Duration::from_micros(100);
 
 /// A stream: an engine and what it works on.
 pub struct Stream {
@@ -82,6 +89,8 @@ struct Worker {
 /// Running workers. Stopped by [`Workers::stop`]; dropping it stops them too.
 pub struct Workers {
     stop: Arc<AtomicBool>,
+    /// Workers whose first bursts aren't all sent.
+    beginning: Arc<AtomicUsize>,
     workers: Vec<Worker>,
 }
 
@@ -98,25 +107,37 @@ impl Workers {
         stop.store(false, Ordering::Relaxed);
         let mut workers = Self {
             stop: stop.clone(),
+            beginning: Arc::default(),
             workers: Vec::new(),
         };
         for lot in lots {
             let (lcore, stop, pools) = (lot.lcore, stop.clone(), pools.to_vec());
+            let beginning = workers.beginning.clone();
+            // Relaxed, here and wherever it is touched, no partner: nothing is read on account of the number.
+            beginning.fetch_add(1, Ordering::Relaxed);
             let thread = std::thread::Builder::new()
                 .name(format!("mpps-worker{lcore}"))
-                .spawn(move || run(lot, &pools, clock, &stop))
+                .spawn(move || run(lot, &pools, clock, &stop, &beginning))
                 .map_err(|source| LaunchError::Thread { lcore, source })?;
             workers.workers.push(Worker { thread });
         }
         Ok(workers)
     }
 
-    /// Tells all workers to stop, waits for them and returns their streams, lot by lot.
+    /// Tells all workers to stop, waits for them and returns their streams, lot by lot. Each has sent its first bursts, as
+    /// far as 50 ms suffice, and visited its streams once.
     pub fn stop(mut self) -> Vec<Vec<Stream>> {
         self.join()
     }
 
     fn join(&mut self) -> Vec<Vec<Stream>> {
+        let end = Instant::now() + GRACE;
+        while !self.workers.is_empty()
+            && self.beginning.load(Ordering::Relaxed) > 0
+            && Instant::now() < end
+        {
+            std::thread::sleep(LOOK);
+        }
         // Relaxed: joining the threads orders what they did before what follows.
         self.stop.store(true, Ordering::Relaxed);
         let workers = std::mem::take(&mut self.workers);
@@ -134,7 +155,13 @@ impl Drop for Workers {
     }
 }
 
-fn run(mut lot: Lot, pools: &[Pool], clock: Clock, stop: &AtomicBool) -> Vec<Stream> {
+fn run(
+    mut lot: Lot,
+    pools: &[Pool],
+    clock: Clock,
+    stop: &AtomicBool,
+    beginning: &AtomicUsize,
+) -> Vec<Stream> {
     if !lot.cpus.is_empty()
         && let Err(error) = pin_current_thread(&lot.cpus)
     {
@@ -147,13 +174,15 @@ fn run(mut lot: Lot, pools: &[Pool], clock: Clock, stop: &AtomicBool) -> Vec<Str
     let mut lcore = Lcore::new(lot.lcore, pools, clock);
     let streams = &mut lot.streams[..];
     prelude(streams, &mut lcore, stop);
-    // Relaxed: the flag alone matters, see `Workers::join`.
+    beginning.fetch_sub(1, Ordering::Relaxed);
     match &lot.usage {
-        None => {
-            while !stop.load(Ordering::Relaxed) {
-                turn(streams, &mut lcore);
+        None => loop {
+            turn(streams, &mut lcore);
+            // Relaxed: the flag alone matters, see `Workers::join`.
+            if stop.load(Ordering::Relaxed) {
+                break;
             }
-        }
+        },
         Some(usage) => recorded(streams, &mut lcore, usage, stop),
     }
     position::leave();
@@ -200,8 +229,7 @@ fn recorded(streams: &mut [Stream], lcore: &mut Lcore, usage: &LcoreUsage, stop:
     let period = clock.ticks_in(PERIOD);
     let mut mark = clock.ticks();
     let (mut now, mut turns) = (mark, 0);
-    // Relaxed: see `run`.
-    while !stop.load(Ordering::Relaxed) {
+    loop {
         for stream in &mut *streams {
             if !stream.enabled {
                 continue;
@@ -222,6 +250,10 @@ fn recorded(streams: &mut [Stream], lcore: &mut Lcore, usage: &LcoreUsage, stop:
             now = clock.ticks();
             usage.total.add(now.wrapping_sub(mark));
             mark = now;
+        }
+        // Relaxed: see `run`.
+        if stop.load(Ordering::Relaxed) {
+            break;
         }
     }
     usage.total.add(clock.ticks().wrapping_sub(mark));
