@@ -3,7 +3,7 @@
 use mpps_console::{Args, Command, Outcome};
 
 use crate::app::{App, Which};
-use crate::text::{Refusal, ValidPorts};
+use crate::text::{ConfigRefusal, Refusal, ValidPorts};
 
 pub(super) static COMMANDS: [Command<App>; 8] = [
     Command::new("control", "start", "Starts to forward packets", |app, _| {
@@ -88,15 +88,16 @@ fn port(app: &mut App, args: &Args<'_>, which: Which) -> Outcome {
 }
 
 fn link(app: &mut App, id: u16, up: bool) -> Outcome {
+    let refusal = if up {
+        Refusal::LinkUp
+    } else {
+        Refusal::LinkDown
+    };
     match app.port_mut(id) {
-        None => app.out.complain(Refusal::NoPort(id)),
+        None => app.out.complain(ConfigRefusal::NoEthdev(id, refusal)),
         Some(slot) => {
             if slot.dev.set_link(up).is_err() {
-                app.out.complain(if up {
-                    Refusal::LinkUp
-                } else {
-                    Refusal::LinkDown
-                });
+                app.out.complain(refusal);
             }
         }
     }

@@ -227,16 +227,26 @@ fn all_ports_may_go_and_new_ones_come() {
 /// A port that doesn't forward may go while others do; their streams and figures stay.
 #[test]
 fn a_port_apart_may_go_while_others_forward() {
-    let mut rig = Rig::with_devices("--vdev net_null0 --vdev net_null1 --vdev net_null2 --vdev net_null3", "");
+    let mut rig = Rig::with_devices(
+        "--vdev net_null0 --vdev net_null1 --vdev net_null2 --vdev net_null3",
+        "",
+    );
     rig.run("set portlist 0,1");
     rig.run("start");
     rig.run("port stop 2");
     rig.run("port stop 3");
-    assert!(rig.run("port detach 2").out.ends_with("Now total ports is 3\nDone\n"));
+    assert!(
+        rig.run("port detach 2")
+            .out
+            .ends_with("Now total ports is 3\nDone\n")
+    );
     assert!(rig.run("port close 3").out.contains("Port 3 is closed\n"));
     assert_eq!(rig.err("port detach 1"), "Port not stopped\n");
     let refused = rig.run("port close 1");
-    assert_eq!(refused.err, "Please remove port 1 from forwarding configuration.\n");
+    assert_eq!(
+        refused.err,
+        "Please remove port 1 from forwarding configuration.\n"
+    );
     rig.until_counted(1, "tx_q0_packets");
     assert!(rig.out("stop").ends_with("\nDone.\n"));
     assert_eq!(rig.app.forwarding.active_ports(), [0, 1]);

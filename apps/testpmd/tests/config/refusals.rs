@@ -162,6 +162,11 @@ const RUNNING: &[(&str, &str)] = &[
         "set port 9 ptype_mask 0",
         "ETHDEV: Invalid port_id=9\nPort 9 doesn't support any ptypes.",
     ),
+    (
+        "set link-up port 9",
+        "ETHDEV: Invalid port_id=9\n\nSet link up fail.",
+    ),
+    ("set link-down port 0", "\nSet link down fail."),
     ("set port 9 gro on", "invalid port id 9"),
     (
         "mcast_addr add 0 02:00:5e:00:00:01",
