@@ -2,7 +2,8 @@
 
 use crate::text::{
     BadChecksums, BurstSpread, FwdInput, NicStats, PortCounters, PortRxTx, QueueConf, Reply,
-    RxTxConfig, StatsCleared, StreamCounters, Thresholds, Xstat, XstatRate, Xstats, fwd_report,
+    RxTxConfig, Side, StatsCleared, StreamCounters, Thresholds, Xstat, XstatRate, Xstats,
+    fwd_report,
 };
 
 use super::forwarding::StreamView;
@@ -161,6 +162,11 @@ impl App {
 
     fn rxtx(&self, slot: &PortSlot) -> PortRxTx {
         let queues = &self.args.queues;
+        // The first queue stands for all, as in DPDK.
+        let (rx, tx) = (
+            slot.wishes.queue(Side::Rx, 0),
+            slot.wishes.queue(Side::Tx, 0),
+        );
         let registers =
             |prefetch: Option<u8>, host: Option<u8>, writeback: Option<u8>| Thresholds {
                 prefetch: prefetch.unwrap_or(0),
@@ -172,18 +178,18 @@ impl App {
             rx_offloads: slot.rx_offloads,
             tx_offloads: slot.tx_offloads,
             rx: QueueConf {
-                desc: self.forwarding.rxd.unwrap_or(0),
+                desc: rx.size.or(self.forwarding.rxd).unwrap_or(0),
                 free: queues.rxfreet.unwrap_or(0),
                 thresholds: registers(queues.rxpt, queues.rxht, queues.rxwt),
-                offloads: slot.rx_offloads,
+                offloads: slot.rx_offloads | rx.offloads,
                 rs: 0,
                 share: None,
             },
             tx: QueueConf {
-                desc: self.forwarding.txd.unwrap_or(0),
+                desc: tx.size.or(self.forwarding.txd).unwrap_or(0),
                 free: queues.txfreet.unwrap_or(0),
                 thresholds: registers(queues.txpt, queues.txht, queues.txwt),
-                offloads: slot.tx_offloads,
+                offloads: slot.tx_offloads | tx.offloads,
                 rs: queues.txrst.unwrap_or(0),
                 share: None,
             },

@@ -43,7 +43,43 @@ fn rings_have_the_size_of_the_queue_or_of_all() {
 }
 
 #[test]
-fn thresholds_are_shown() {
+fn the_configuration_shows_what_is_asked_of_the_first_queue() {
+    let mut rig = Rig::new("");
+    rig.run("port stop all");
+    rig.quiet(&[
+        "port config all rxd 256",
+        "port config all txd 128",
+        "port config 1 rxq 0 ring_size 64",
+        "port config all txwt 4",
+        "port config all txrst 5",
+    ]);
+    let text = rig.out("show config rxtx");
+    let found: Vec<&str> = text
+        .lines()
+        .filter(|line| line.contains("X desc="))
+        .map(str::trim)
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "RX desc=256 - RX free threshold=0",
+            "TX desc=128 - TX free threshold=0",
+            "RX desc=64 - RX free threshold=0",
+            "TX desc=128 - TX free threshold=0",
+        ]
+    );
+    assert!(
+        text.contains("TX threshold registers: pthresh=0 hthresh=0  wthresh=4\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("TX offloads=0x0 - TX RS bit threshold=5\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn thresholds_reach_the_port() {
     let mut rig = Rig::new("");
     rig.stopped(&[
         "port config all rxpt 3",
