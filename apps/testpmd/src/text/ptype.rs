@@ -7,6 +7,9 @@
 //! - IP protocols 1, 2 and 3 (ICMP, IGMP, GGP) are also the numbers of VXLAN-GPE's next protocols, and their messages are read
 //!   as inner IPv4, IPv6 and Ethernet headers: an echo request may appear as `INNER_L4_FRAG`, depending on its sequence number.
 //! - `inner_l2_len` counts the tunnel's own headers too.
+//!
+//! Why not [`mpps_wire::classify`]: it names only what is really there, as the data path wants it, while a dump has to name
+//! what 26.11 takes malformed and misread headers for. A test holds the two to the same names on well-formed frames.
 
 use std::fmt;
 

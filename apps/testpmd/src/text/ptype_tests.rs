@@ -31,6 +31,65 @@ fn tcp(words: u8) -> Vec<u8> {
     header
 }
 
+/// The names that the data path's classifier finds, which are the same wherever the frame is well-formed.
+fn classified(bytes: &[u8]) -> String {
+    mpps_wire::classify(bytes, Some(&mpps_wire::TunnelPorts::REGISTERED))
+        .packet_type
+        .to_string()
+}
+
+#[test]
+fn the_classifier_of_the_data_path_agrees_on_well_formed_frames() {
+    let udp = |port: u16| {
+        let [high, low] = port.to_be_bytes();
+        [0, 9, high, low, 0, 0, 0, 0]
+    };
+    let mut options = ipv4(17, 0);
+    options[0] = 0x46;
+    let inner = frame(0x86DD, &[&ipv6(6), &tcp(5)]);
+    let gre = [0x20, 0, 0x08, 0x00, 0, 0, 0, 1];
+    let frames = [
+        frame(0x0806, &[&[0; 28]]),
+        frame(0x8847, &[&[0; 40]]),
+        frame(0x0800, &[&ipv4(6, 0x4000), &tcp(8)]),
+        frame(0x0800, &[&ipv4(17, 0), &udp(53)]),
+        frame(0x0800, &[&ipv4(132, 0), &[0; 12]]),
+        frame(0x0800, &[&options, &[0; 4], &udp(53)]),
+        frame(0x0800, &[&ipv4(17, 0x2000), &[0; 8]]),
+        frame(0x86DD, &[&ipv6(17), &udp(53)]),
+        frame(0x86DD, &[&ipv6(0), &[6, 0, 0, 0, 0, 0, 0, 0], &tcp(5)]),
+        frame(0x86DD, &[&ipv6(44), &[17, 0, 0, 0, 0, 0, 0, 0], &[0; 8]]),
+        frame(0x8100, &[&[0, 5, 0x08, 0x00], &ipv4(17, 0), &udp(53)]),
+        frame(
+            0x88A8,
+            &[&[0, 5, 0x81, 0x00], &[0, 6, 0x86, 0xDD], &ipv6(59)],
+        ),
+        frame(0x0800, &[&ipv4(4, 0), &ipv4(6, 0), &tcp(5)]),
+        frame(0x0800, &[&ipv4(41, 0), &ipv6(6), &tcp(5)]),
+        frame(0x0800, &[&ipv4(47, 0), &gre, &ipv4(17, 0), &udp(53)]),
+        frame(
+            0x0800,
+            &[&ipv4(17, 0), &udp(4789), &[8, 0, 0, 0, 0, 0, 5, 0], &inner],
+        ),
+        frame(
+            0x0800,
+            &[
+                &ipv4(17, 0),
+                &udp(6081),
+                &[0, 0, 0x65, 0x58, 0, 0, 5, 0],
+                &inner,
+            ],
+        ),
+    ];
+    for bytes in &frames {
+        assert_eq!(
+            sw_ptype(bytes).to_string(),
+            classified(bytes),
+            "{bytes:02x?}"
+        );
+    }
+}
+
 /// Names, then the lengths of the layers that are there.
 fn seen(bytes: &[u8]) -> (String, Vec<u16>) {
     let found = sw_ptype(bytes);

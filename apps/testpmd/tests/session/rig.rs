@@ -109,11 +109,6 @@ impl Run {
         self.wait_for("testpmd> ", prompts + 1);
     }
 
-    /// The process's number.
-    pub(crate) fn id(&self) -> u32 {
-        self.child.id()
-    }
-
     /// Sends a signal by name, `INT` say.
     pub(crate) fn signal(&self, name: &str) {
         let kill = format!("kill -{name} {}", self.child.id());

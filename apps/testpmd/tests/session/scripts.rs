@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use super::rig::{EAL, OURS, Run, alone, two_cpus};
 
@@ -40,7 +41,7 @@ fn the_smoke_test_of_dpdk() {
     // (sleep 1 && echo stop) | testpmd ... -ia: the end of the input comes right behind the command.
     let mut run = nulls(&["-ia"]);
     run.wait_for("testpmd> ", 1);
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    std::thread::sleep(Duration::from_millis(300));
     run.send("stop\n");
     run.close();
     let ended = run.end();
@@ -129,7 +130,7 @@ fn signals_end_it_in_good_order() {
     ] {
         let mut run = nulls(arguments);
         run.wait_for("TX offloads=0x0", 2);
-        std::thread::sleep(std::time::Duration::from_millis(100));
+        std::thread::sleep(Duration::from_millis(100));
         run.signal(signal);
         let ended = run.end();
         assert!(
@@ -153,21 +154,38 @@ fn a_second_interrupt_is_obeyed_at_once() {
         return;
     }
     let _turn = alone();
-    let mut run = nulls(&["-i"]);
-    run.wait_for("testpmd> ", 1);
-    let id = run.id();
-    // Stopped, so that the second comes before the first is dealt with.
-    run.signal("STOP");
-    let both = format!("kill -INT {id}; kill -INT {id}; kill -CONT {id}");
-    assert!(
-        Command::new("sh")
-            .args(["-c", &both])
-            .status()
-            .unwrap()
-            .success()
-    );
-    // Two that wait are one to the kernel; either end will do, as long as it comes and leaves no terminal or thread behind.
-    let _ended = run.end();
+    let mut child = Command::new(OURS)
+        .args(EAL)
+        .args(NULLS)
+        .arg("-i")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // Nobody reads its output, so that it hangs in the middle of it, and the good order of the first interrupt with it.
+    let mut stdin = child.stdin.take().unwrap();
+    let many = "show port info all\n".repeat(100);
+    std::io::Write::write_all(&mut stdin, many.as_bytes()).unwrap();
+    std::thread::sleep(Duration::from_millis(800));
+    let interrupt = format!("kill -INT {}", child.id());
+    for last in [false, true] {
+        assert!(child.try_wait().unwrap().is_none(), "last: {last}");
+        assert!(
+            Command::new("sh")
+                .args(["-c", &interrupt])
+                .status()
+                .unwrap()
+                .success()
+        );
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    let ended = child.try_wait().unwrap();
+    if ended.is_none() {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    assert_eq!(ended.and_then(|status| status.code()), Some(130));
 }
 
 #[test]
@@ -322,7 +340,7 @@ fn counters_that_are_cleared_start_from_zero() {
         "stop",
     ] {
         run.command(line);
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(20));
     }
     run.send("quit\n");
     let ended = run.end();
