@@ -7,6 +7,7 @@
 //! Pools are numbered; a header carries its pool's number, and [`REGISTRY`] leads from the number to the pool for the
 //! slow paths (a lone drop, clones). A number is used again once its pool has been released.
 
+use std::collections::TryReserveError;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -56,6 +57,16 @@ pub enum PoolError {
         name: String,
         /// What the page source says.
         source: MemoryError,
+    },
+    /// No memory for the list of free mbufs.
+    #[error("mbuf pool {name}: no memory to keep track of {size} mbufs, ask for fewer")]
+    Ring {
+        /// The pool's name.
+        name: String,
+        /// Mbufs asked for.
+        size: usize,
+        /// What the allocator says.
+        source: TryReserveError,
     },
     /// A size out of range.
     #[error("mbuf pool {name}: {what} is {value}, must be {allowed}")]
@@ -132,8 +143,13 @@ impl Pool {
         let cold = pages
             .reserve_private(&config.name, size * size_of::<Cold>())
             .map_err(memory)?;
+        let free = MpmcRing::try_new(size).map_err(|source| PoolError::Ring {
+            name: config.name.clone(),
+            size,
+            source,
+        })?;
         let inner = Box::new(PoolInner {
-            free: MpmcRing::new(size),
+            free,
             stride,
             headers,
             buffers,

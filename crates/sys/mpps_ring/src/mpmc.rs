@@ -15,6 +15,7 @@ use crate::batch::{One, Sink, Source};
 use crate::slots::Slots;
 use crate::sync::{AtomicUsize, Ordering, Wait};
 use crossbeam_utils::CachePadded;
+use std::collections::TryReserveError;
 use std::fmt;
 
 /// One side's indices, on a line (pair) of their own.
@@ -107,11 +108,23 @@ impl<T> MpmcRing<T> {
     /// When `capacity` slots, rounded up to a power of two, exceed the address space.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
+        Self::of(capacity, Slots::new(capacity))
+    }
+
+    /// The same, for a capacity that a user may choose.
+    ///
+    /// # Errors
+    /// There is no memory for so many slots.
+    pub fn try_new(capacity: usize) -> Result<Self, TryReserveError> {
+        Slots::try_new(capacity).map(|slots| Self::of(capacity, slots))
+    }
+
+    fn of(capacity: usize, slots: Slots<T>) -> Self {
         Self {
             producers: Side::new(),
             consumers: Side::new(),
             capacity,
-            slots: Slots::new(capacity),
+            slots,
         }
     }
 

@@ -4,6 +4,7 @@
 //! indices have given to the calling thread. Made and dropped with the ring.
 
 use crate::batch::{Sink, Source};
+use std::collections::TryReserveError;
 use std::mem::MaybeUninit;
 
 #[cfg(not(loom))]
@@ -32,6 +33,18 @@ impl<T> Slots<T> {
             // SAFETY: a cell round a MaybeUninit is valid without a value.
             slots: unsafe { slots.assume_init() },
         }
+    }
+
+    /// The same, with an error where `new` ends the program.
+    pub(crate) fn try_new(capacity: usize) -> Result<Self, TryReserveError> {
+        // No address space holds this many: refused below.
+        let size = capacity.checked_next_power_of_two().unwrap_or(usize::MAX);
+        let mut slots = Vec::new();
+        slots.try_reserve_exact(size)?;
+        // SAFETY: reserved, and a cell round a MaybeUninit is valid without a value.
+        unsafe { slots.set_len(size) };
+        let slots = slots.into_boxed_slice();
+        Ok(Self { slots })
     }
 
     /// The `n` slots from index `start` on, as the two straight pieces that they lie in.
@@ -103,6 +116,10 @@ impl<T> Slots<T> {
                 .map(|_| loom::cell::UnsafeCell::new(MaybeUninit::uninit()))
                 .collect(),
         }
+    }
+
+    pub(crate) fn try_new(capacity: usize) -> Result<Self, TryReserveError> {
+        Ok(Self::new(capacity))
     }
 
     fn slot(&self, index: usize) -> &loom::cell::UnsafeCell<MaybeUninit<T>> {

@@ -45,3 +45,19 @@ fn the_last_mbuf_and_the_last_handle_may_go_at_once() {
         });
     }
 }
+
+#[test]
+fn a_pool_too_large_is_refused_in_words() {
+    let config = PoolConfig {
+        name: "huge".to_owned(),
+        size: u32::MAX,
+        data_room: 256,
+        cache_size: 0,
+        node: None,
+    };
+    let pages = PageSource::new(MemoryConfig::default()).unwrap();
+    match Pool::create(config, &pages) {
+        Ok(pool) => assert_eq!(pool.free_count(), u32::MAX as usize),
+        Err(error) => assert!(error.to_string().starts_with("mbuf pool huge: "), "{error}"),
+    }
+}
