@@ -1,7 +1,7 @@
 //! Streams run, stop in time and come back whole.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use mpps_cpu::{Clock, CpuSet};
@@ -197,6 +197,45 @@ fn endless_first_bursts_are_cut_short() {
     let start = Instant::now();
     drop(workers.stop());
     assert!(start.elapsed() < Duration::from_secs(1));
+}
+
+struct Steps(Arc<AtomicU32>);
+
+impl Engine for Steps {
+    fn step(&mut self, _: &mut mpps_dev::Lcore, _: &mut StreamIo) -> bool {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        true
+    }
+}
+
+#[test]
+fn each_stream_sends_its_own_number_of_first_bursts() {
+    let pool = pool();
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut devs: Vec<_> = (0..2).map(|n| null(n, &pool)).collect();
+    let steps: Vec<_> = devs.iter().map(|_| Arc::new(AtomicU32::new(0))).collect();
+    let streams = devs.iter_mut().zip(0..).map(|(dev, n)| {
+        let mut stream = stream(&mut **dev, n, &stop);
+        stream.first = Some(Prelude {
+            engine: Box::new(Steps(steps[usize::from(n)].clone())),
+            bursts: 1 + 4 * u32::from(n),
+        });
+        stream
+    });
+    let lot = Lot {
+        lcore: LcoreId(1),
+        cpus: CpuSet::default(),
+        streams: streams.collect(),
+        usage: None,
+    };
+    let pools = std::slice::from_ref(&pool);
+    let workers = Workers::launch(vec![lot], pools, Clock::calibrated(), stop.clone()).unwrap();
+    while Arc::strong_count(&steps[0]) != 1 || Arc::strong_count(&steps[1]) != 1 {
+        std::thread::yield_now();
+    }
+    workers.stop();
+    let counts: Vec<_> = steps.iter().map(|n| n.load(Ordering::Relaxed)).collect();
+    assert_eq!(counts, [1, 5]);
 }
 
 #[test]

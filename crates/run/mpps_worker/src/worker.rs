@@ -196,13 +196,15 @@ fn prelude(streams: &mut [Stream], lcore: &mut Lcore, stop: &AtomicBool) {
         .filter_map(|stream| stream.first.as_ref())
         .map(|first| first.bursts)
         .max();
-    for _ in 0..rounds.unwrap_or(0) {
+    for round in 0..rounds.unwrap_or(0) {
         // Relaxed: see `run`.
         if stop.load(Ordering::Relaxed) {
             break;
         }
         for stream in streams.iter_mut().filter(|stream| stream.enabled) {
-            if let Some(first) = &mut stream.first {
+            if let Some(first) = &mut stream.first
+                && round < first.bursts
+            {
                 position::enter(stream.io.tx_at.0, stream.io.tx_at.1);
                 first.engine.step(lcore, &mut stream.io);
             }
