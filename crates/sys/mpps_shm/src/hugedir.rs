@@ -110,7 +110,6 @@ impl HugeDir {
             let Some((fd, reused)) = self.try_file(&path)? else {
                 continue;
             };
-            ftruncate(&fd, len)?;
             let path = match self.unlink {
                 HugeUnlink::Existing => Some(path),
                 HugeUnlink::Never => None,
@@ -119,7 +118,10 @@ impl HugeDir {
                     None
                 }
             };
-            return Ok(Backing::of_file(fd, path, reused, len));
+            // Before the length is set: a file that can't have it takes its name along.
+            let file = Backing::of_file(fd, path, reused, len);
+            ftruncate(file.fd(), len)?;
+            return Ok(file);
         }
         Err(Errno::EXIST)
     }
@@ -129,10 +131,8 @@ impl HugeDir {
         let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let mode = Mode::RUSR | Mode::WUSR;
         match open(path, flags | OFlags::CREATE | OFlags::EXCL, mode) {
-            Ok(fd) => {
-                flock(&fd, FlockOperation::NonBlockingLockShared)?;
-                return Ok(Some((fd, false)));
-            }
+            // Not had: somebody who tidies up was faster, and the name goes with their lock.
+            Ok(fd) => return Ok(shared(&fd).then_some((fd, false))),
             Err(Errno::EXIST) if self.unlink == HugeUnlink::Never => {}
             Err(Errno::EXIST) => return Ok(None),
             Err(error) => return Err(error),
@@ -143,10 +143,14 @@ impl HugeDir {
         if flock(&fd, FlockOperation::NonBlockingLockExclusive).is_err() {
             return Ok(None);
         }
-        // From exclusive to shared: as a file in use is marked.
-        flock(&fd, FlockOperation::NonBlockingLockShared)?;
-        Ok(Some((fd, true)))
+        // From exclusive to shared: the lock is given up in between (flock(2)), so that another start may get it.
+        Ok(shared(&fd).then_some((fd, true)))
     }
+}
+
+/// Marks a file as in use; false when another program has it to itself.
+fn shared(fd: &OwnedFd) -> bool {
+    flock(fd, FlockOperation::NonBlockingLockShared).is_ok()
 }
 
 /// The hugetlbfs mounts in a text of the form of `/proc/mounts`.

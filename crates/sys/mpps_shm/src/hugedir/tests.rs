@@ -101,6 +101,14 @@ fn never_keeps_files_and_takes_them_again() {
 }
 
 #[test]
+fn a_file_that_cannot_be_that_long_leaves_no_name() {
+    let folder = Folder::new("long");
+    let made = folder.dir(HugeUnlink::Existing).create(u64::MAX);
+    assert!(made.is_err());
+    assert!(folder.names().is_empty(), "{:?}", folder.names());
+}
+
+#[test]
 fn a_link_is_not_followed() {
     let folder = Folder::new("link");
     fs::write(folder.0.join("victim"), "precious").unwrap();
