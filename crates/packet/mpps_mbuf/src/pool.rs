@@ -1,6 +1,6 @@
 //! Pools of mbufs: carved when first needed, shared through a ring, never unmapped while an mbuf is out.
 //!
-//! A pool reserves address space for all its mbufs and touches only what is asked for: `PoolInner::carve` makes
+//! A pool reserves address space for all its mbufs and touches only what is asked for: `PoolInner` (store.rs) makes
 //! headers and buffers real in the order in which they are first wanted, so that resident memory follows use. Free
 //! mbufs wait in a ring, from which the lcores' caches refill in bulk ([`crate::Caches`]).
 //!

@@ -2,8 +2,8 @@
 //!
 //! The program lays streams out over lcores, hands each [`Lot`] of streams to a thread ([`Workers::launch`]), and gets
 //! the streams, with their queues, back from [`Workers::stop`]. A worker owns what it polls: nothing in its loop is locked
-//! or shared but counters and the stop flag, which it reads each turn. Clocks are read every 1,024 turns at most, unless
-//! cycles are recorded.
+//! or shared but counters and the stop flag, which it reads each turn. No clock is read unless cycles
+//! are recorded.
 #![forbid(unsafe_code)]
 
 mod position;
