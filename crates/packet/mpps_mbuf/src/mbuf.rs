@@ -304,3 +304,6 @@ impl<'a> Iterator for Segments<'a> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;
