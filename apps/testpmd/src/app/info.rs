@@ -116,34 +116,18 @@ impl App {
         });
     }
 
-    /// `show port {p} rx_offload|tx_offload configuration`: as last applied.
+    /// `show port {p} rx_offload|tx_offload configuration`: of the port as last applied, of its queues as asked for.
     pub fn show_offload_configuration(&mut self, id: u16, side: Side) {
         let Some(slot) = self.port(id) else { return };
         let config = slot.dev.port().config();
-        let (all, queues): (u64, Vec<u64>) = match side {
-            Side::Rx => {
-                let all = config.rx_offloads;
-                (
-                    all.bits(),
-                    config
-                        .rx
-                        .iter()
-                        .map(|queue| (all | queue.offloads).bits())
-                        .collect(),
-                )
-            }
-            Side::Tx => {
-                let all = config.tx_offloads;
-                (
-                    all.bits(),
-                    config
-                        .tx
-                        .iter()
-                        .map(|queue| (all | queue.offloads).bits())
-                        .collect(),
-                )
-            }
+        let (all, asked) = match side {
+            Side::Rx => (config.rx_offloads.bits(), slot.rx_offloads),
+            Side::Tx => (config.tx_offloads.bits(), slot.tx_offloads),
         };
+        let count = self.queues_of(id, side).unwrap_or(0);
+        let queues: Vec<u64> = (0..count)
+            .map(|queue| asked | slot.wishes.queue(side, queue).offloads)
+            .collect();
         self.out.block(OffloadConfiguration {
             side,
             port: id,

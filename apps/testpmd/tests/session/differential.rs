@@ -3,164 +3,11 @@
 use std::path::Path;
 use std::process::Command;
 
+use super::commands::{COMMANDS, LOOPS, NO_PORTS, SETTINGS};
 use super::rig::{EAL, OURS, Run, alone, skip, two_cpus};
 use super::transcript::{exchanges, without_figures};
 
 const NAME: &str = "session_differential";
-
-/// Commands whose answers are to be the same, up to [`CHANGED`].
-const COMMANDS: &[&str] = &[
-    "show port info 0",
-    "show port summary all",
-    "show port summary 9",
-    "show port info 9",
-    "show port stats all",
-    "show port xstats all",
-    "show port xstats 9",
-    "show config fwd",
-    "show config rxtx",
-    "show config cores",
-    "show config txpkts",
-    "show config txtimes",
-    "show config rxoffs",
-    "show config rxpkts",
-    "show config rxhdrs",
-    "show rxq info 0 0",
-    "show rxq info 0 9",
-    "show txq info 9 0",
-    "show port 0 macs",
-    "show port 9 macs",
-    "show port 0 mcast_macs",
-    "show port 0 rx_offload capabilities",
-    "show port 0 rx_offload configuration",
-    "show port 0 tx_offload configuration",
-    "show port 9 tx_offload capabilities",
-    "show port 9 rx_offload configuration",
-    "show port 0 rss reta 128 (0x3,0x1)",
-    "show port 0 rss reta 128 (0x3)",
-    "show port 0 rss reta 64 (0x3)",
-    "show port 0 rss reta 0 (0x3)",
-    "show port 0 rss reta 128 (0,0)",
-    "show port 0 rss reta 128 x",
-    "show port 9 rss reta 128 (0x3,0x1)",
-    "show port 0 ptypes",
-    "show port 9 ptypes",
-    "show port 0 rxq 0 desc 0 status",
-    "show port 9 rxq 0 desc 0 status",
-    "show port 0 rxq 99 desc used count",
-    "show port 9 rxq 0 desc used count",
-    "show device info net_null1",
-    "show device info nosuch",
-    "show port info 0 representor",
-    "show port 0 flow_ctrl",
-    "show port 9 flow_ctrl",
-    "show port 0 gro",
-    "show port 9 gro",
-    "show port 0 gso",
-    "show port 9 gso",
-    "csum show 9",
-    "tso show 9",
-    "tunnel_tso show 0",
-    "show port dcb_tc 0",
-    "show port 0 eeprom",
-    "show port 0 fec_mode",
-    "show port 0 flow transfer proxy",
-    "show bonding config 9",
-    "show bonding lacp info 0",
-    "flow list 0",
-    "flow list 9",
-    "flow flush 0",
-    "flow query 0 0 count",
-    "flow isolate 0 1",
-    "flow isolate 9 1",
-    "flow create 0 ingress pattern eth / ipv4 / end actions drop / end",
-    "flow create 9 ingress pattern eth / end actions drop / end",
-    "flow create 0 ingress pattern nosuch / end",
-    "flow validate 0 pattern end actions end",
-    "dump_mempool nosuch",
-    "dump_ring nosuch",
-    "clear port stats all",
-    "clear port xstats all",
-    "show fwd stats all",
-    "set fwd macswap",
-    "set burst 64",
-    "set burst 513",
-    "set verbose 0",
-    "start",
-    "start",
-    "show fwd stats all",
-    "clear fwd stats all",
-    "port stop 0",
-    "stop",
-    "stop",
-    "port stop all",
-    "csum show 0",
-    "tso show 0",
-    "tunnel_tso show 0",
-    "show port summary all",
-    "start",
-    "port start all",
-    "port close 1",
-    "port stop 1",
-    "port stop all",
-    "port close 1",
-    "show port info 1",
-    "show config rxtx",
-    "nonsense",
-    "show",
-    "",
-];
-
-/// The same of two loops with two queues each, through which nothing comes unless it is made.
-const LOOPS: &[&str] = &[
-    "show port info all",
-    "show port summary all",
-    "show port xstats all",
-    "show port 0 rss-hash",
-    "show port 0 rss-hash key",
-    "show port 0 rss reta 128 (0x1,0x1)",
-    "show port 0 ptypes",
-    "show port 0 rx_offload capabilities",
-    "show port 1 tx_offload capabilities",
-    "show port 0 rx_offload configuration",
-    "show port 1 tx_offload configuration",
-    "show rxq info 0 1",
-    "show txq info 1 2",
-    "show config fwd",
-    "show config rxtx",
-    "start",
-    "stop",
-    "set fwd rxonly",
-    "start",
-    "stop",
-    "set fwd csum",
-    "show config fwd",
-    "start",
-    "show fwd stats all",
-    "stop",
-    "set fwd io retry",
-    "start",
-    "show config fwd",
-    "stop",
-    "set nbport 1",
-    "show config fwd",
-    "start",
-    "stop",
-    "set portlist 1,0",
-    "show config fwd",
-    "set fwd txonly",
-    "show config rxtx",
-    "start",
-    "stop",
-    "set fwd flowgen",
-    "start",
-    "stop",
-    "set txpkts 64,128",
-    "show config txpkts",
-    "set txsplit rand",
-    "show config txpkts",
-    "show config rxtx",
-];
 
 /// Lines that 22.11 lacks or has otherwise, by how they begin; see the table in the module of the texts.
 const CHANGED: &[&str] = &[
@@ -303,6 +150,27 @@ fn the_installed_testpmd_says_the_same_of_loops() {
     );
     assert!(faults.is_empty(), "{faults}");
 }
+#[test]
+fn the_installed_testpmd_says_the_same_of_settings() {
+    if !two_cpus(NAME) {
+        return;
+    }
+    let _turn = alone();
+    let ports = ["--vdev", "net_null0,no-rx=1", "--vdev", "net_null1,no-rx=1"];
+    let faults = compare(&ports, SETTINGS, true);
+    assert!(faults.is_empty(), "{faults}");
+}
+
+#[test]
+fn the_installed_testpmd_says_the_same_of_nothing() {
+    if !two_cpus(NAME) {
+        return;
+    }
+    let _turn = alone();
+    let faults = compare(&[], NO_PORTS, true);
+    assert!(faults.is_empty(), "{faults}");
+}
+
 fn path_of(program: &str) -> std::path::PathBuf {
     let found = Command::new("which").arg(program).output().unwrap();
     std::path::PathBuf::from(String::from_utf8(found.stdout).unwrap().trim())
