@@ -1,13 +1,16 @@
 //! Starting, stopping and closing ports.
 
 use mpps_dev::{
-    DevConfig, LcoreId, QueueConfig, QueueSize, RssSettings, RxMode, RxOffloads, RxQueueConfig, Thresholds, TxOffloads,
+    DevConfig, DevInfo, LcoreId, QueueConfig, QueueSize, RssSettings, RxMode, RxOffloads, RxQueueConfig, Thresholds, TxOffloads,
     TxQueueConfig,
 };
 
 use super::{App, Fatal, PortSlot, PortState};
 use crate::app_args::AppArgs;
 use crate::text::{Event, Lifecycle, LinkLine, Refusal, Side, SocketId};
+
+/// Bytes of a frame beside its payload: Ethernet header and FCS.
+const OVERHEAD: u32 = 18;
 
 /// Which ports a command means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +134,10 @@ impl App {
                 RxMode::from_bits_truncate(u32::from(self.args.offloads.rx_mq_mode)) & RxMode::RSS
             },
             rss: RssSettings { types, key: None },
-            mtu: slot.wishes.mtu.or_else(|| self.mtu_wish(info.max_mtu)),
+            mtu: match slot.wishes.mtu {
+                Some(mtu) => Some(mtu),
+                None => self.mtu_wish(info)?,
+            },
             link_events: self.args.run.link_events,
         })
     }
@@ -169,9 +175,16 @@ impl App {
     }
 
     /// `--max-pkt-len` as an MTU: without Ethernet header and FCS.
-    fn mtu_wish(&self, max: u16) -> Option<u16> {
-        let length = self.args.pools.max_pkt_len?;
-        Some(u16::try_from(length.saturating_sub(18)).unwrap_or(max).min(max))
+    fn mtu_wish(&self, info: &DevInfo) -> Result<Option<u16>, Fatal> {
+        let Some(length) = self.args.pools.max_pkt_len else { return Ok(None) };
+        match u16::try_from(length.saturating_sub(OVERHEAD)) {
+            Ok(mtu) if mtu <= info.max_mtu => Ok(Some(mtu)),
+            _ => Err(Fatal::Other(format!(
+                "--max-pkt-len {length} is out of range, must be at most {} at {}: its largest MTU and the Ethernet header",
+                u32::from(info.max_mtu) + OVERHEAD,
+                info.name
+            ))),
+        }
     }
 
     /// Stops ports and prints what DPDK prints.
