@@ -132,6 +132,7 @@ impl Workers {
 
     fn join(&mut self) -> Vec<Vec<Stream>> {
         let end = Instant::now() + GRACE;
+        // Relaxed, no partner: see `Workers::launch`.
         while !self.workers.is_empty()
             && self.beginning.load(Ordering::Relaxed) > 0
             && Instant::now() < end
@@ -174,6 +175,7 @@ fn run(
     let mut lcore = Lcore::new(lot.lcore, pools, clock);
     let streams = &mut lot.streams[..];
     prelude(streams, &mut lcore, stop);
+    // Relaxed, no partner: see `Workers::launch`.
     beginning.fetch_sub(1, Ordering::Relaxed);
     match &lot.usage {
         None => loop {
