@@ -37,4 +37,4 @@ pub use lcore::Lcore;
 pub use port::Port;
 pub use queue::{Mailbox, Queues, RxQueue, TxQueue};
 pub use rss::{Rss, RssError, SoftRss};
-pub use stats::{PortStats, QueueStats, XStat};
+pub use stats::{PortStats, QueueCounts, QueueStats, XStat};

@@ -164,12 +164,18 @@ impl Port {
     }
 
     /// Counters and mailbox for receive queue `queue`, for a driver that makes the queue at start.
+    ///
+    /// # Panics
+    /// When the configuration has no such queue.
     pub fn rx_queue(&mut self, queue: usize) -> (Arc<QueueStats>, Arc<Mailbox>) {
         let deferred = self.config.rx[queue].queue.deferred_start;
         open(&mut self.rx[queue], self.mtu, deferred)
     }
 
     /// Counters and mailbox for transmit queue `queue`.
+    ///
+    /// # Panics
+    /// When the configuration has no such queue.
     pub fn tx_queue(&mut self, queue: usize) -> (Arc<QueueStats>, Arc<Mailbox>) {
         let deferred = self.config.tx[queue].queue.deferred_start;
         open(&mut self.tx[queue], self.mtu, deferred)
