@@ -34,7 +34,7 @@ fn plain(line: &str) -> Option<String> {
 }
 
 /// The installed program, run so that what it prints is not held back.
-fn installed() -> Option<(&'static str, Vec<&'static str>)> {
+pub(crate) fn installed() -> Option<(&'static str, Vec<&'static str>)> {
     let runs = |program: &str| {
         Command::new("which")
             .arg(program)
@@ -171,7 +171,7 @@ fn the_installed_testpmd_says_the_same_of_nothing() {
     assert!(faults.is_empty(), "{faults}");
 }
 
-fn path_of(program: &str) -> std::path::PathBuf {
+pub(crate) fn path_of(program: &str) -> std::path::PathBuf {
     let found = Command::new("which").arg(program).output().unwrap();
     std::path::PathBuf::from(String::from_utf8(found.stdout).unwrap().trim())
 }

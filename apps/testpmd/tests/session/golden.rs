@@ -108,7 +108,7 @@ fn two_null_ports() {
 }
 
 /// The folder of captures; none, and a word about it, where it isn't named.
-fn capture(test: &str) -> Option<String> {
+pub(crate) fn capture(test: &str) -> Option<String> {
     let found = std::env::var("MPPS_CAPTURES")
         .ok()
         .map(|folder| format!("{folder}/mixed.pcap"));

@@ -6,6 +6,7 @@
 mod commands;
 mod differences;
 mod differential;
+mod dumps;
 mod golden;
 mod mistakes;
 mod rig;
