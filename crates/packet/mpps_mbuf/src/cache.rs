@@ -24,6 +24,8 @@ struct Cache {
     stock: Box<Slots>,
     /// Initialised below this index; the top was freed last.
     len: usize,
+    /// What the pool was told of `len` last.
+    noted: usize,
     /// What stays after a spill, and what a refill leaves beyond the request.
     keep: usize,
     /// More than this is spilled.
@@ -167,6 +169,7 @@ impl Cache {
         Self {
             stock: Box::new(Slots([const { MaybeUninit::uninit() }; STOCK])),
             len: 0,
+            noted: 0,
             keep: size / 2,
             limit: size + size / 2,
             capacity: pool.data_capacity(),
@@ -178,7 +181,7 @@ impl Cache {
         self.pool.inner()
     }
 
-    /// Sees to it that `n` mbufs are in stock; says how many there are of them.
+    /// Sees to it that `n` mbufs, which are about to be taken, are in stock; says how many there are of them.
     #[inline(always)]
     fn ensure(&mut self, n: usize) -> usize {
         if self.len < n {
@@ -189,14 +192,19 @@ impl Cache {
 
     #[cold]
     fn refill(&mut self, n: usize) {
-        let (before, want) = (self.len, n + self.keep - self.len);
+        let want = n + self.keep - self.len;
         let mut stock = Stock {
             slots: &mut self.stock.0[..],
             len: &mut self.len,
         };
         self.pool.inner().take(want, &mut stock);
-        self.inner()
-            .note_cached(self.len as isize - before as isize);
+        self.note(self.len.saturating_sub(n));
+    }
+
+    /// Tells the pool, for display, how many mbufs lie here. Meanwhile packets come and go without a word.
+    fn note(&mut self, len: usize) {
+        self.inner().note_cached(len as isize - self.noted as isize);
+        self.noted = len;
     }
 
     /// Takes over all packets of a burst, which are plain and of this pool.
@@ -234,7 +242,7 @@ impl Cache {
         });
         self.stock.0.copy_within(n..self.len, 0);
         self.len = self.keep;
-        self.inner().note_cached(-(n as isize));
+        self.note(self.keep);
     }
 }
 

@@ -72,3 +72,33 @@ fn no_line_is_written_by_two_lcores() {
     drop(lcores);
     assert_eq!(pool.free_count(), 1024);
 }
+
+#[test]
+fn the_pool_knows_what_lies_in_its_caches() {
+    let config = PoolConfig {
+        name: "cached".to_owned(),
+        size: 2048,
+        data_room: 192,
+        cache_size: 32,
+        node: None,
+    };
+    let pool = Pool::create(config, &PageSource::new(MemoryConfig::default()).unwrap()).unwrap();
+    let [mut sender, mut receiver] = [(); 2].map(|()| Caches::new(std::slice::from_ref(&pool)));
+    let mut burst = Burst::new(64);
+    // A pipeline: one lcore allocates for ever, another one frees for ever.
+    for _ in 0..100 {
+        assert_eq!(sender.alloc(pool.id(), 64, 60, &mut burst), 64);
+        receiver.free(&mut burst);
+        let info = pool.info();
+        assert!(info.cached <= 2 * 48, "{info:?}");
+        assert!(info.cached + info.shared_free <= 2048, "{info:?}");
+    }
+    // Some that came past the caches.
+    let lone: Vec<_> = std::iter::from_fn(|| pool.alloc()).take(500).collect();
+    lone.into_iter()
+        .for_each(|packet| receiver.free_one(packet));
+    assert!(pool.info().cached <= 2 * 48, "{:?}", pool.info());
+    drop((sender, receiver));
+    let info = pool.info();
+    assert_eq!((info.cached, info.shared_free), (0, 2048));
+}
