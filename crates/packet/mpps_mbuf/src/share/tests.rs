@@ -1,8 +1,10 @@
 //! Sharing: what clones carry with them, and what threads that hold shares of one packet may do at once.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use mpps_shm::{MemoryConfig, PageSource};
 
-use crate::{Mbuf, Pool, PoolConfig};
+use crate::{Caches, Mbuf, Pool, PoolConfig};
 
 fn pool(size: u32) -> Pool {
     let config = PoolConfig {
@@ -87,4 +89,79 @@ fn owners_on_two_threads_do_not_meet_in_a_header() {
         drop(packets);
     });
     assert_eq!(pool.free_count(), 300);
+}
+
+/// What each byte of a segment says of the others: a buffer that is used again too early gives itself away.
+fn check(packet: &Mbuf) {
+    for data in packet.segments_data() {
+        assert!(data.iter().all(|byte| *byte == data[0]), "{data:?}");
+    }
+}
+
+/// One lcore of many that make, share, chain, swap and free packets of two pools.
+fn churn(pools: &[Pool; 2], ring: &mpps_ring::MpmcRing<Mbuf>, seed: u32) {
+    let mut caches = Caches::new(&pools[..1]);
+    let mut held: Vec<Mbuf> = Vec::new();
+    let mut random = seed;
+    for _ in 0..20_000 {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let (step, pool) = (random >> 28, &pools[(random >> 27 & 1) as usize]);
+        let last = held.pop();
+        match (step, last) {
+            (0..4, last) => {
+                held.extend(last);
+                if let Some(mut mbuf) = caches.alloc_one(pool.id()).or_else(|| pool.alloc()) {
+                    assert!(mbuf.append(&[random as u8; 20]));
+                    held.push(mbuf);
+                }
+            }
+            (4..7, Some(mut last)) => {
+                held.extend(pool.share(&mut last));
+                held.push(last);
+            }
+            (7, Some(mut last)) => {
+                if let Some(tail) = held.pop() {
+                    last.chain(tail).unwrap();
+                }
+                held.push(last);
+            }
+            (8, Some(mut last)) => {
+                if let Some(data) = last.data_mut() {
+                    data.fill(random as u8);
+                }
+                held.push(last);
+            }
+            (9..12, Some(last)) => held.extend(ring.push_one(last).err()),
+            (12..14, last) => {
+                held.extend(last);
+                held.extend(ring.pop_one());
+            }
+            (14, Some(last)) => drop(last),
+            (_, Some(last)) => caches.free_one(last),
+            (_, None) => {}
+        }
+        held.last().into_iter().for_each(check);
+    }
+    held.iter().for_each(check);
+    held.into_iter().for_each(|packet| caches.free_one(packet));
+}
+
+#[test]
+fn lcores_that_share_chain_and_swap_lose_nothing() {
+    let pools = [pool(200), pool(100)];
+    let ring = mpps_ring::MpmcRing::new(32);
+    // The scope's own join is in the standard library, where a sanitizer doesn't look.
+    let done = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for seed in 0..3 {
+            let (pools, ring, done) = (&pools, &ring, &done);
+            scope.spawn(move || {
+                churn(pools, ring, seed);
+                done.fetch_add(1, Ordering::Release);
+            });
+        }
+    });
+    assert_eq!(done.load(Ordering::Acquire), 3);
+    drop(ring);
+    assert_eq!(pools.map(|pool| pool.free_count()), [200, 100]);
 }
