@@ -4,12 +4,14 @@
 //! session: no crash, no panic, no mbuf kept. A session that is dropped before, by a test that fails, is killed.
 
 use std::io::{Read, Write};
+use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{machine, program};
@@ -42,7 +44,7 @@ pub struct Session {
     input: Option<ChildStdin>,
     out: Arc<Mutex<Vec<u8>>>,
     err: Arc<Mutex<Vec<u8>>>,
-    readers: Vec<JoinHandle<()>>,
+    reader: Option<JoinHandle<()>>,
 }
 
 /// A testpmd that has ended.
@@ -83,15 +85,14 @@ impl Session {
         let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = piped.spawn().expect("the program starts");
         let (out, err) = <(Arc<Mutex<Vec<u8>>>, Arc<Mutex<Vec<u8>>>)>::default();
-        let mut readers = Vec::new();
-        readers.extend(child.stdout.take().map(|pipe| collect(pipe, &out)));
-        readers.extend(child.stderr.take().map(|pipe| collect(pipe, &err)));
+        let pipes = child.stdout.take().zip(child.stderr.take());
+        let reader = pipes.map(|pipes| collect(pipes, &out, &err));
         Self {
             child,
             input: None,
             out,
             err,
-            readers,
+            reader,
         }
     }
 
@@ -156,7 +157,7 @@ impl Session {
 
     /// Whether the program has ended: both its outputs are closed.
     pub fn is_over(&self) -> bool {
-        self.readers.iter().all(JoinHandle::is_finished)
+        self.reader.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
     /// Sends a signal.
@@ -184,7 +185,7 @@ impl Session {
             assert!(Instant::now() < end, "it doesn't end: {}", self.words());
             thread::sleep(POLL);
         };
-        for reader in self.readers.drain(..) {
+        if let Some(reader) = self.reader.take() {
             reader.join().expect("reading doesn't fail");
         }
         let ended = Ended {
@@ -291,13 +292,57 @@ fn tail(text: &str) -> &str {
     &text[from..]
 }
 
-fn collect(mut pipe: impl Read + Send + 'static, to: &Arc<Mutex<Vec<u8>>>) -> JoinHandle<()> {
-    let to = Arc::clone(to);
+/// Reads both outputs for as long as they are open. What was written to standard error before something on standard
+/// output is there before it: whoever waits for the one finds the other.
+fn collect(
+    (mut out, mut err): (ChildStdout, ChildStderr),
+    to_out: &Arc<Mutex<Vec<u8>>>,
+    to_err: &Arc<Mutex<Vec<u8>>>,
+) -> JoinHandle<()> {
+    let (to_out, to_err) = (Arc::clone(to_out), Arc::clone(to_err));
+    let push = |to: &Mutex<Vec<u8>>, bytes: &[u8]| {
+        let mut all = to.lock().unwrap_or_else(PoisonError::into_inner);
+        all.extend_from_slice(bytes);
+    };
     thread::spawn(move || {
-        let mut chunk = vec![0; 65536];
-        while let Ok(length @ 1..) = pipe.read(&mut chunk) {
-            let mut bytes = to.lock().unwrap_or_else(PoisonError::into_inner);
-            bytes.extend_from_slice(&chunk[..length]);
+        let (mut open, mut chunk, mut late) = ([true; 2], vec![0; 65536], vec![0; 65536]);
+        while open != [false; 2] {
+            wait_for_either(&out, &err, open);
+            let mut length = 0;
+            if open[0] && is_readable(&out) {
+                length = out.read(&mut chunk).unwrap_or(0);
+                open[0] = length > 0;
+            }
+            while open[1] && is_readable(&err) {
+                let length = err.read(&mut late).unwrap_or(0);
+                open[1] = length > 0;
+                push(&to_err, &late[..length]);
+            }
+            push(&to_out, &chunk[..length]);
         }
     })
+}
+
+/// Waits until one of those that are open can be read, or has ended.
+fn wait_for_either(out: &ChildStdout, err: &ChildStderr, open: [bool; 2]) {
+    let ends = [
+        PollFd::new(out, PollFlags::IN),
+        PollFd::new(err, PollFlags::IN),
+    ];
+    let mut ends: Vec<_> = ends
+        .into_iter()
+        .zip(open)
+        .filter(|(_, open)| *open)
+        .map(|(end, _)| end)
+        .collect();
+    // An interrupted wait is one that is over sooner.
+    let _ = poll(&mut ends, None);
+}
+
+fn is_readable(end: &impl AsFd) -> bool {
+    let now = Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    poll(&mut [PollFd::new(end, PollFlags::IN)], Some(&now)).is_ok_and(|ready| ready > 0)
 }
