@@ -132,7 +132,10 @@ fn drain_with<M: Mover>(packets: &[Mbuf], to: &mut [u8]) {
     }
 }
 
-/// Fewer bytes than a vector has: two moves that overlap, of the largest power of two that fits.
+/// Up to 32 bytes: two moves that overlap, of the largest power of two that fits.
+///
+/// # Safety
+/// As [`Mover::move_bytes`], and `len` is at most 32.
 #[inline(always)]
 unsafe fn small(to: *mut u8, from: *const u8, len: usize) {
     // SAFETY: the caller's promise; each arm reads and writes within `len`.

@@ -115,6 +115,9 @@ impl<T> MpmcRing<T> {
     ///
     /// # Errors
     /// There is no memory for so many slots.
+    ///
+    /// # Panics
+    /// When no power of two is as large as `capacity`.
     pub fn try_new(capacity: usize) -> Result<Self, TryReserveError> {
         Slots::try_new(capacity).map(|slots| Self::of(capacity, slots))
     }

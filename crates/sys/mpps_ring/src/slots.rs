@@ -37,8 +37,7 @@ impl<T> Slots<T> {
 
     /// The same, with an error where `new` ends the program.
     pub(crate) fn try_new(capacity: usize) -> Result<Self, TryReserveError> {
-        // No address space holds this many: refused below.
-        let size = capacity.checked_next_power_of_two().unwrap_or(usize::MAX);
+        let size = size_for(capacity);
         let mut slots = Vec::new();
         slots.try_reserve_exact(size)?;
         // SAFETY: reserved, and a cell round a MaybeUninit is valid without a value.

@@ -191,6 +191,14 @@ fn a_capacity_without_a_next_power_of_two_is_refused() {
 }
 
 #[test]
+fn a_ring_that_no_memory_holds_is_an_error() {
+    assert!(MpmcRing::<u64>::try_new(1 << 60).is_err());
+    let ring = MpmcRing::try_new(3).unwrap();
+    assert_eq!(ring.push(&mut vec![1, 2, 3, 4]), 3);
+    assert_eq!(ring.pop_one(), Some(1));
+}
+
+#[test]
 fn values_without_a_size_are_counted() {
     let (mut tx, mut rx) = spsc::<()>(3);
     assert_eq!(tx.push(&mut vec![(); 5]), 3);
