@@ -8,6 +8,7 @@
 //! slow paths (a lone drop, clones). A number is used again once its pool has been released.
 
 use std::collections::TryReserveError;
+use std::io::Write as _;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -306,7 +307,9 @@ fn release(pool: NonNull<PoolInner>) {
     let inner = unsafe { pool.as_ref() };
     let out = inner.config.size as usize - inner.free_count();
     if out != 0 {
-        eprintln!(
+        // Nobody may be reading, and the end of a pool is no place to panic.
+        let _ = writeln!(
+            std::io::stderr(),
             "mpps: mbuf pool {}: {out} mbufs are still in use, its memory is kept",
             inner.config.name
         );

@@ -1,6 +1,6 @@
 //! The threads and their loop.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
@@ -166,7 +166,9 @@ fn run(
     if !lot.cpus.is_empty()
         && let Err(error) = pin_current_thread(&lot.cpus)
     {
-        eprintln!(
+        // Nobody may be reading; the lcore runs all the same.
+        let _ = writeln!(
+            io::stderr(),
             "mpps: lcore {}: can't run on CPUs {}: {error}; it runs where the system puts it",
             lot.lcore, lot.cpus
         );

@@ -61,3 +61,28 @@ fn a_pool_too_large_is_refused_in_words() {
         Err(error) => assert!(error.to_string().starts_with("mbuf pool huge: "), "{error}"),
     }
 }
+
+#[test]
+fn a_line_that_nobody_reads_ends_nothing() {
+    const CHILD: &str = "MPPS_MBUF_TEST_CHILD";
+    if std::env::var_os(CHILD).is_some() {
+        let pool = pool("left", 4);
+        let mbuf = pool.alloc();
+        drop(pool);
+        drop(mbuf);
+        return;
+    }
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let status = std::process::Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "pool::tests::a_line_that_nobody_reads_ends_nothing",
+        ])
+        .arg("--nocapture")
+        .env(CHILD, "1")
+        .stdout(std::process::Stdio::null())
+        .stderr(writer)
+        .status();
+    assert!(status.unwrap().success());
+}
