@@ -5,9 +5,9 @@
 use mpps_console::{Args, Command, Outcome};
 
 use crate::app::App;
-use crate::text::{FlowComplaint, FlowFault, Refusal};
+use crate::text::{FlowComplaint, FlowFault, Refusal, ShowRefusal};
 
-pub(super) static COMMANDS: [Command<App>; 8] = [
+pub(super) static COMMANDS: [Command<App>; 10] = [
     Command::new(
         "filters",
         "flow (create|validate) <port:port> <rule:rest>",
@@ -50,6 +50,18 @@ pub(super) static COMMANDS: [Command<App>; 8] = [
         "flow aged <port:port>",
         "Lists flow rules that nothing matches any more",
         |app, args| complain(app, args.u16("port")),
+    ),
+    Command::new(
+        "filters",
+        "flow dump <port:port> all [<file:text>]",
+        "Writes down all flow rules as the port has them",
+        dump,
+    ),
+    Command::new(
+        "filters",
+        "flow dump <port:port> [<file:text>] rule <rule:u64>",
+        "Writes down a flow rule as the port has it",
+        dump,
     ),
 ];
 
@@ -201,6 +213,15 @@ fn query(app: &mut App, args: &Args<'_>) -> Outcome {
         app.out.complain(Refusal::NoPort(id));
     } else {
         app.out.complain(Refusal::NoFlow(args.u64("rule")));
+    }
+    Outcome::Done
+}
+
+fn dump(app: &mut App, args: &Args<'_>) -> Outcome {
+    let id = args.u16("port");
+    complain(app, id);
+    if app.port(id).is_some() {
+        app.out.complain(ShowRefusal::NoFlowDump);
     }
     Outcome::Done
 }

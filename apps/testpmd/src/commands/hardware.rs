@@ -5,7 +5,7 @@ use mpps_console::{Args, Command, Outcome};
 use crate::app::App;
 use crate::text::{Refusal, Reply, ShowRefusal};
 
-pub(super) static COMMANDS: [Command<App>; 12] = [
+pub(super) static COMMANDS: [Command<App>; 14] = [
     Command::new(
         "display",
         "show port info <port:port> representor",
@@ -60,6 +60,32 @@ pub(super) static COMMANDS: [Command<App>; 12] = [
         "show port <port:port> flow transfer proxy",
         "Shows who transfers a port's flows",
         |app, args| of_port(app, args, ShowRefusal::NoProxy),
+    ),
+    Command::new(
+        "display",
+        "show config dcbfwdtc",
+        "Shows which traffic classes are forwarded",
+        |app, _| {
+            app.out.complain(
+                "mpps: show config dcbfwdtc: no port here has traffic classes (DCB), so all is forwarded",
+            );
+            Outcome::Done
+        },
+    ),
+    Command::new(
+        "traffic_management",
+        "show port <port:port> queue <queue:u16> rate",
+        "Shows the rate that a queue is limited to",
+        |app, args| {
+            let id = args.u16("port");
+            match app.port(id) {
+                None => app.out.complain(Refusal::NoPort(id)),
+                Some(_) => app.out.complain(format_args!(
+                    "mpps: port {id}: its queues are not limited; rate limits are for ports that have them in hardware"
+                )),
+            }
+            Outcome::Done
+        },
     ),
     Command::new(
         "drivers",

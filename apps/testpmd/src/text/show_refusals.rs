@@ -75,6 +75,9 @@ pub enum ShowRefusal {
     /// `show port {p} flow transfer proxy`.
     #[error("Failed to pick transfer proxy: Function not implemented")]
     NoProxy,
+    /// `flow dump`, after the port's complaint.
+    #[error("Failed to dump flow: Function not implemented")]
+    NoFlowDump,
     /// `show bonding config` of a port that is no bond.
     #[error("\tFailed to get bonding mode for port = {0}")]
     NoBond(u16),

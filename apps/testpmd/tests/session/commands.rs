@@ -63,6 +63,7 @@ pub(crate) const COMMANDS: &[&str] = &[
     "flow list 9",
     "flow flush 0",
     "flow query 0 0 count",
+    "flow dump 0 all",
     "flow isolate 0 1",
     "flow isolate 9 1",
     "flow create 0 ingress pattern eth / ipv4 / end actions drop / end",
