@@ -2,7 +2,7 @@
 
 use mpps_shm::{MemoryConfig, PageSource};
 
-use super::for_each_pool;
+use super::{MAX_POOLS, for_each_pool};
 use crate::{Pool, PoolConfig};
 
 fn pool(name: &str, size: u32) -> Pool {
@@ -14,6 +14,14 @@ fn pool(name: &str, size: u32) -> Pool {
         node: None,
     };
     Pool::create(config, &PageSource::new(MemoryConfig::default()).unwrap()).unwrap()
+}
+
+#[test]
+fn numbers_are_used_again() {
+    // One more than there are numbers.
+    for _ in 0..=MAX_POOLS {
+        assert!(pool("again", 1).id().index() < MAX_POOLS);
+    }
 }
 
 #[test]
