@@ -53,13 +53,13 @@ pub(super) static COMMANDS: [Command<App>; 10] = [
     ),
     Command::new(
         "filters",
-        "flow dump <port:port> all [<file:text>]",
+        "flow dump <port:port> all",
         "Writes down all flow rules as the port has them",
         dump,
     ),
     Command::new(
         "filters",
-        "flow dump <port:port> [<file:text>] rule <rule:u64>",
+        "flow dump <port:port> rule <rule:u64>",
         "Writes down a flow rule as the port has it",
         dump,
     ),
