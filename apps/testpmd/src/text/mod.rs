@@ -23,6 +23,10 @@
 //! | dumps | `dump mempool` and so on | `dump_mempool`; a ring printed `ct= ch= pt= ph=`, now `cons.` and `prod.` lines |
 //! | verbose dump | one write a packet, the header with the first | one write a burst; the bytes are the same |
 //! | verbose dump | `Destination UDP port=` also outside tunnels; tunnels over UDP are named | neither |
+//! | verbose dump | echo requests may be named `INNER_L4_FRAG` | never |
+//! | refusals | what the device layer says begins with `ETHDEV: ` | no such beginning |
+//! | `tso show` | `TSO and UFO for non-tunneled packets` | `TSO for non-tunneled packets` |
+//! | `show port {p} rss-hash` | of a null port `RSS disabled` | it gave no key size, and that is said |
 //!
 //! Still older: up to 20.08 a port's `TX-dropped` left out the device's oerrors, link lines read `Port{p} Link Up. speed ...`
 //! and 18.11 had no bps. Ours alone: `Rx path:` and `Tx path:` as the last lines of port info, when the port names a path.
