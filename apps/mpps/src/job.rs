@@ -63,7 +63,7 @@ What to try next:
   target/release/testpmd --vdev net_null0 --vdev net_null1 -- -i --forward-mode=macswap     then: start, show port stats all, stop
   target/release/testpmd --vdev net_pcap0,rx_pcap=in.pcap,tx_pcap=out.pcap -- --port-topology=chained --forward-mode=macswap
   target/release/testpmd --vdev net_null0 --vdev net_null1 -- --stats-period 1              Ctrl-C ends it
-  cargo xtask check speed-null-macswap                                                      against DPDK, where it is installed";
+  cargo xtask check --list                                                                   what this project promises, and how to try it";
 
 fn measure(
     machine: &Machine,

@@ -99,7 +99,7 @@ impl App {
             made.push((*ends, engine, first));
         }
         if let Some(notice) = self.forwarding.engine.notice {
-            self.out.complain(format_args!("mpps: {}: {notice}", self.forwarding.engine.name));
+            self.out.complain(format_args!("mpps: {notice}"));
         }
         self.show_config_fwd();
         self.show_flows();

@@ -5,7 +5,7 @@
 //! built; it is the oracle of the property tests.
 #![expect(
     unsafe_code,
-    reason = "vector instructions on packet bytes; design.md section 2 licenses this crate"
+    reason = "vector instructions on packet bytes; ARCHITECTURE.md licenses this crate"
 )]
 
 pub mod checksum;

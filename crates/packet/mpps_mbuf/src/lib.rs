@@ -18,7 +18,7 @@
 //! line on standard error, so that an mbuf can never outlive its memory.
 #![expect(
     unsafe_code,
-    reason = "mbufs are handles to memory that the pool carves by hand; design.md section 2 licenses this crate"
+    reason = "mbufs are handles to memory that the pool carves by hand; ARCHITECTURE.md licenses this crate"
 )]
 
 mod burst;

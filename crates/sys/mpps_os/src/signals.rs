@@ -2,7 +2,8 @@
 //!
 //! The first one is noted and makes [`Signals::fd`] readable; whoever waits there ends the program in good order. The
 //! second one ends it at once, with the terminal restored and the exit status a shell expects (128 + number), for the
-//! case that the good order hangs. System calls are not restarted, so that waiting ones return. SIGPIPE is ignored: a
+//! case that the good order hangs. Signals within a tenth of a second are one: timeout(1) and some shells send theirs to the
+//! process and then to its group. System calls are not restarted, so that waiting ones return. SIGPIPE is ignored: a
 //! closed pipe is an error of the write.
 //!
 //! The kernel gives a signal to the main thread unless that one blocks it; a thread that waits elsewhere is woken by the
@@ -31,10 +32,14 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
 /// The number of the first signal, or 0.
 static PENDING: AtomicI32 = AtomicI32::new(0);
+/// When the first signal came, in milliseconds of the monotonic clock; 0 until then.
+static FIRST_AT: AtomicU64 = AtomicU64::new(0);
+/// Milliseconds within which a further signal counts as the same one.
+const SAME: u64 = 100;
 /// What the handler writes to. Set before the handler is installed.
 static EVENT: OnceLock<OwnedFd> = OnceLock::new();
 
@@ -138,17 +143,36 @@ fn set_action(number: i32, handler: libc::sighandler_t) -> io::Result<()> {
     }
 }
 
-/// Async-signal-safe: atomics, write(2), tcsetattr(3), _exit(2); errno is left as the interrupted code had it.
+/// Milliseconds of the monotonic clock; clock_gettime(2) is async-signal-safe.
+fn now() -> u64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: writes to a local; this clock always exists.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    time.tv_sec as u64 * 1000 + time.tv_nsec as u64 / 1_000_000
+}
+
+/// Async-signal-safe: atomics, clock_gettime(2), write(2), tcsetattr(3), _exit(2); errno is left as the interrupted code
+/// had it.
 extern "C" fn on_signal(number: libc::c_int) {
     // Relaxed, no partner: the exchange alone decides which signal was first.
     if PENDING
         .compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed)
         .is_err()
     {
+        // Relaxed, no partner: zero means that another thread is between its exchange and its store, so just now.
+        let first = FIRST_AT.load(Ordering::Relaxed);
+        if first == 0 || now().saturating_sub(first) < SAME {
+            return;
+        }
         terminal::restore();
         // SAFETY: ends the process without running anything of it.
         unsafe { libc::_exit(128 + number) };
     }
+    // Relaxed, no partner: a lone number.
+    FIRST_AT.store(now(), Ordering::Relaxed);
     if let Some(event) = EVENT.get() {
         let one = 1_u64;
         // SAFETY: eight bytes from a local to a descriptor that is never closed; errno belongs to this thread. The write

@@ -11,7 +11,7 @@
 //! mappings, which give memory, file and budget back when dropped. A [`Region`] is a mapping's pointer and length
 //! without ownership. Nothing here knows of packets.
 //!
-//! Where pages come from, in this order (design.md, section 4):
+//! Where pages come from, in this order:
 //!
 //! 1. hugetlbfs: `--huge-dir`, or `MFD_HUGETLB` where the kernel has huge pages free for the whole length;
 //! 2. a 2 MiB-aligned memfd (or anonymous memory for [`PageSource::reserve_private`]) whose chunks are collapsed into
@@ -19,7 +19,7 @@
 //! 3. 4 KiB pages where that is refused.
 #![expect(
     unsafe_code,
-    reason = "maps, populates and unmaps memory; licensed by design.md, section 2"
+    reason = "maps, populates and unmaps memory; licensed by ARCHITECTURE.md"
 )]
 
 mod backing;

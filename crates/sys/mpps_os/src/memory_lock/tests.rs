@@ -85,7 +85,10 @@ fn memory_is_locked_where_it_may_be() {
 fn mappings_are_read_from_their_lines() {
     let line = "7f00000000-7f00002000 rw-s 00000000 00:01 1044 /memfd:pool (deleted)";
     assert_eq!(lockable(line), Some((0x7f_0000_0000, 0x7f_0000_2000)));
-    assert_eq!(lockable("7ffe0000-7ffe1000 r-xp 00000000 00:00 0 [vdso]"), None);
+    assert_eq!(
+        lockable("7ffe0000-7ffe1000 r-xp 00000000 00:00 0 [vdso]"),
+        None
+    );
     assert_eq!(lockable("nonsense"), None);
     assert_eq!(lockable(""), None);
 }

@@ -8,6 +8,9 @@ use std::os::unix::process::ExitStatusExt;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+/// Time after which a signal is another one.
+const APART: Duration = Duration::from_millis(super::SAME + 50);
+
 /// Waits for a signal, says which, and then hangs.
 #[test]
 fn child_waits() {
@@ -42,6 +45,7 @@ fn the_first_signal_is_noted_and_the_second_ends_the_process() {
         child.signal(sent);
         assert_eq!(child.line(), name);
         assert_eq!(child.line(), "hanging");
+        std::thread::sleep(APART);
         child.signal(sent);
         let end = child.end();
         assert_eq!((end.code(), end.signal()), (Some(status), None));
@@ -54,8 +58,23 @@ fn the_second_signal_names_itself() {
     assert_eq!(child.line(), "ready");
     child.signal(Sent::TERM);
     assert_eq!(child.line(), "SIGTERM");
+    std::thread::sleep(APART);
     child.signal(Sent::INT);
     assert_eq!(child.end().code(), Some(130));
+}
+
+#[test]
+fn signals_close_together_are_one() {
+    let mut child = Child::start("signals::tests::child_waits");
+    assert_eq!(child.line(), "ready");
+    for _ in 0..3 {
+        child.signal(Sent::INT);
+    }
+    assert_eq!(child.line(), "SIGINT");
+    assert_eq!(child.line(), "hanging");
+    std::thread::sleep(APART);
+    child.signal(Sent::TERM);
+    assert_eq!(child.end().code(), Some(143));
 }
 
 /// Sends signals to the calling thread, each after a while; the kernel itself would choose any thread.

@@ -67,6 +67,8 @@ fn the_second_signal_restores_the_terminal() {
     assert_eq!(child.line(), "raw");
     assert!(!echoes(&slave));
     child.signal(Sent::INT);
+    // Closer together they would count as one.
+    std::thread::sleep(Duration::from_millis(150));
     child.signal(Sent::TERM);
     child.end();
     assert!(echoes(&slave));
