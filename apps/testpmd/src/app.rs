@@ -37,17 +37,18 @@ use mpps_shm::{PageKind, PageSource};
 
 use crate::app_args::{self, AppArgs};
 use crate::plan::{Plan, PlannedLcore};
+use crate::tell;
 
 pub use all_ports::{FreeThreshold, Threshold};
 pub use forward::StartRefusal;
 pub use forwarding::Forwarding;
 pub use info::HashPart;
+pub use last_words::install as install_last_words;
 pub use output::{Captured, Output};
 pub use pools::PoolSet;
-pub use run::run;
-pub use last_words::install as install_last_words;
 pub use ports::Which;
 pub use rss_settings::RssChoice;
+pub use run::run;
 pub use slot::{PortSlot, PortState};
 pub use vlan_settings::VlanKind;
 pub use wishes::{PortWishes, QueueWish};
@@ -121,20 +122,34 @@ impl App {
     /// # Errors
     /// As [`App::new`].
     pub fn with_output(plan: Plan, mut out: Output) -> Result<Self, Fatal> {
-        let Plan { args, main, workers, memory, devices, macswap, copier, checksum, .. } = plan;
+        let Plan {
+            args,
+            main,
+            workers,
+            memory,
+            devices,
+            macswap,
+            copier,
+            checksum,
+            ..
+        } = plan;
         let pages = Arc::new(PageSource::new(memory)?);
         for line in &args.echo {
             writeln!(out, "{line}")?;
         }
-        args.warnings.iter().for_each(|warning| eprintln!("{warning}"));
+        args.warnings
+            .iter()
+            .for_each(|warning| tell::error(warning));
         let watch = Watch::new(verbose::show);
         let mut ports = Vec::new();
         for device in devices {
             ports.push(Some(PortSlot::probe(&device, ports.len(), &args, copier)?));
         }
         if ports.is_empty() {
-            eprintln!("{}", crate::text::Notice::NoDevices);
-            eprintln!("mpps: no ports: try --vdev net_null0 --vdev net_null1, or --vdev net_pcap0,rx_pcap=in.pcap,tx_pcap=out.pcap");
+            tell::error(crate::text::Notice::NoDevices);
+            tell::note(
+                "no ports: try --vdev net_null0 --vdev net_null1, or --vdev net_pcap0,rx_pcap=in.pcap,tx_pcap=out.pcap",
+            );
         }
         ports::check_queues(&args, &ports)?;
         let forwarding = Forwarding::new(&args, &workers, &ports)?;
@@ -142,12 +157,18 @@ impl App {
         let _ = out.flush();
         let pools = PoolSet::create(&args, &workers, &ports, &pages)?;
         for notice in pages.take_notices() {
-            eprintln!("mpps: {notice}");
+            tell::note(format_args!("{notice}"));
         }
         lock_memory(&args, &pages);
-        pages.report().iter().filter(|page| page.kind != PageKind::Private).for_each(|page| eprintln!("mpps: memory: {page}"));
+        pages
+            .report()
+            .iter()
+            .filter(|page| page.kind != PageKind::Private)
+            .for_each(|page| tell::note(format_args!("memory: {page}")));
         let (swap, copy, sum) = (macswap.name(), copier.name(), checksum.name());
-        eprintln!("mpps: kernels: macswap {swap}, copy {copy}, checksum {sum}");
+        tell::note(format_args!(
+            "kernels: macswap {swap}, copy {copy}, checksum {sum}"
+        ));
         let engines = engine_settings(&args, macswap, checksum);
         let mut app = Self {
             args,
@@ -178,7 +199,8 @@ impl App {
             return Ok(());
         }
         let lengths: Vec<u32> = lengths.into_iter().map(u32::from).collect();
-        self.set_txpkts(&lengths).map_err(|refusal| Fatal::Other(format!("--txpkts: {refusal}")))
+        self.set_txpkts(&lengths)
+            .map_err(|refusal| Fatal::Other(format!("--txpkts: {refusal}")))
     }
 }
 
@@ -194,9 +216,16 @@ fn lock_memory(args: &AppArgs, pages: &PageSource) {
         .filter(|page| page.kind == PageKind::Hugetlb)
         .map(|page| (page.addr, page.addr + page.len as usize))
         .collect();
-    let locked = if pinned.is_empty() { mpps_os::lock_memory(true) } else { mpps_os::lock_memory_apart_from(&pinned) };
+    let locked = if pinned.is_empty() {
+        mpps_os::lock_memory(true)
+    } else {
+        mpps_os::lock_memory_apart_from(&pinned)
+    };
     if let Err(error) = locked {
-        eprintln!("testpmd: mlockall() failed with error \"{}\"", error.errno_text());
+        tell::error(format_args!(
+            "testpmd: mlockall() failed with error \"{}\"",
+            error.errno_text()
+        ));
     }
 }
 

@@ -30,14 +30,38 @@ use crate::app::App;
 use crate::text::{ConfigRefusal, RSS_TYPES, Side};
 
 static SECTIONS: [Section; 8] = [
-    Section { name: "control", about: "Start, stop, quit, command files" },
-    Section { name: "display", about: "Statistics, ports, queues, configuration" },
-    Section { name: "config", about: "Engine, burst, cores, addresses, offloads" },
-    Section { name: "ports", about: "Start, stop and configure ports and queues" },
-    Section { name: "filters", about: "Flow rules" },
-    Section { name: "traffic_management", about: "Rates and scheduling" },
-    Section { name: "devices", about: "Attach and detach devices" },
-    Section { name: "drivers", about: "What single kinds of port have" },
+    Section {
+        name: "control",
+        about: "Start, stop, quit, command files",
+    },
+    Section {
+        name: "display",
+        about: "Statistics, ports, queues, configuration",
+    },
+    Section {
+        name: "config",
+        about: "Engine, burst, cores, addresses, offloads",
+    },
+    Section {
+        name: "ports",
+        about: "Start, stop and configure ports and queues",
+    },
+    Section {
+        name: "filters",
+        about: "Flow rules",
+    },
+    Section {
+        name: "traffic_management",
+        about: "Rates and scheduling",
+    },
+    Section {
+        name: "devices",
+        about: "Attach and detach devices",
+    },
+    Section {
+        name: "drivers",
+        about: "What single kinds of port have",
+    },
 ];
 
 static BUILTINS: [Command<App>; 5] = builtins();
@@ -83,11 +107,21 @@ fn answer(app: &mut App, result: Result<(), ConfigRefusal>) -> Outcome {
 impl Choices for App {
     fn choices(&self, source: &str) -> Vec<Cow<'static, str>> {
         match source {
-            "port" => self.port_ids().into_iter().map(|id| Cow::Owned(id.to_string())).collect(),
-            "modes" => mpps_engines::ENGINES.iter().map(|engine| Cow::Borrowed(engine.name)).collect(),
+            "port" => self
+                .port_ids()
+                .into_iter()
+                .map(|id| Cow::Owned(id.to_string()))
+                .collect(),
+            "modes" => mpps_engines::ENGINES
+                .iter()
+                .map(|engine| Cow::Borrowed(engine.name))
+                .collect(),
             "rx_offloads" => offloads::names(Side::Rx).map(Cow::Owned).collect(),
             "tx_offloads" => offloads::names(Side::Tx).map(Cow::Owned).collect(),
-            "rss_types" => RSS_TYPES.iter().map(|known| Cow::Borrowed(known.name)).collect(),
+            "rss_types" => RSS_TYPES
+                .iter()
+                .map(|known| Cow::Borrowed(known.name))
+                .collect(),
             _ => Vec::new(),
         }
     }

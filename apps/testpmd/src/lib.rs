@@ -10,4 +10,5 @@ pub mod eal_args;
 pub mod getopt;
 pub mod help;
 pub mod plan;
+pub mod tell;
 pub mod text;

@@ -7,8 +7,9 @@ use mpps_os::Signals;
 use testpmd::app::{self, App};
 use testpmd::app_args::NamesArgs;
 use testpmd::command_line::{self, CommandLine};
-use testpmd::plan::Plan;
 use testpmd::help;
+use testpmd::plan::Plan;
+use testpmd::tell;
 
 /// Answer to `--log-level=help`.
 const LOG_LEVELS: &str = "\
@@ -21,7 +22,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             mpps_console::restore_terminal();
-            eprintln!("mpps: {error}");
+            tell::note(format_args!("{error}"));
             ExitCode::FAILURE
         }
     }
@@ -29,10 +30,23 @@ fn main() -> ExitCode {
 
 fn start() -> Result<(), Box<dyn std::error::Error>> {
     let argv = command_line::words(std::env::args_os())?;
-    let engines: Vec<&str> = mpps_engines::ENGINES.iter().map(|engine| engine.name).collect();
-    let kernels: Vec<&str> = mpps_kernels::MacSwapKind::NAMES.iter().map(|(name, _)| *name).collect();
-    let copies: Vec<&str> = mpps_kernels::CopyKind::NAMES.iter().map(|(name, _)| *name).collect();
-    let names = NamesArgs { engines: &engines, macswap: &kernels, copy: &copies };
+    let engines: Vec<&str> = mpps_engines::ENGINES
+        .iter()
+        .map(|engine| engine.name)
+        .collect();
+    let kernels: Vec<&str> = mpps_kernels::MacSwapKind::NAMES
+        .iter()
+        .map(|(name, _)| *name)
+        .collect();
+    let copies: Vec<&str> = mpps_kernels::CopyKind::NAMES
+        .iter()
+        .map(|(name, _)| *name)
+        .collect();
+    let names = NamesArgs {
+        engines: &engines,
+        macswap: &kernels,
+        copy: &copies,
+    };
     let line = command_line::parse(&argv, names)?;
     if say_what_was_asked(&line, names) {
         return Ok(());
@@ -41,7 +55,7 @@ fn start() -> Result<(), Box<dyn std::error::Error>> {
     app::install_last_words();
     let plan = Plan::new(&line)?;
     for notice in &plan.notices {
-        eprintln!("mpps: {notice}");
+        tell::note(format_args!("{notice}"));
     }
     Ok(app::run(App::new(plan)?, &signals)?)
 }
@@ -49,15 +63,15 @@ fn start() -> Result<(), Box<dyn std::error::Error>> {
 /// Prints help or the version; true when that is all.
 fn say_what_was_asked(line: &CommandLine, names: NamesArgs<'_>) -> bool {
     if line.eal.version {
-        eprintln!("mpps: testpmd {}", env!("CARGO_PKG_VERSION"));
+        tell::note(format_args!("testpmd {}", env!("CARGO_PKG_VERSION")));
     }
     if line.eal.help {
-        print!("{}", help::eal(&line.program));
+        tell::output(help::eal(&line.program));
     } else if line.app.help {
-        print!("{}", help::app(&line.program, names));
+        tell::output(help::app(&line.program, names));
     }
     if line.eal.log.help {
-        print!("{LOG_LEVELS}");
+        tell::output(LOG_LEVELS);
     }
     line.eal.help || line.app.help || line.eal.log.help
 }

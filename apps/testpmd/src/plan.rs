@@ -90,7 +90,9 @@ pub enum PlanError {
         have: usize,
     },
     /// A coremask or corelist that names something else than workers.
-    #[error("--coremask names lcore {lcore}, which {why}; the lcores that can forward are {workers}")]
+    #[error(
+        "--coremask names lcore {lcore}, which {why}; the lcores that can forward are {workers}"
+    )]
     NotAWorker {
         /// The lcore.
         lcore: u32,
@@ -126,7 +128,8 @@ impl Plan {
     pub fn new(line: &CommandLine) -> Result<Self, PlanError> {
         let mut notices: Vec<String> = line.notices().map(ToString::to_string).collect();
         let bits = u32::from(line.eal.max_simd_bits.unwrap_or(0));
-        mpps_cpu::isa::set_max_simd_bits(bits).map_err(|error| PlanError::Simd(error.to_string()))?;
+        mpps_cpu::isa::set_max_simd_bits(bits)
+            .map_err(|error| PlanError::Simd(error.to_string()))?;
         let (main, workers) = machine::lcores(&line.eal.cores)?;
         check_cores(&line.app, &main, &workers)?;
         let devices = devices::plan(&line.eal.devices, &mut notices)?;
@@ -134,13 +137,23 @@ impl Plan {
         peers(&mut args)?;
         without_effect(line, &mut notices);
         // The option parser lets no other names through.
-        let macswap = own.macswap.as_deref().and_then(MacSwapKind::from_name).unwrap_or(MacSwapKind::Auto);
-        let copy = own.copy.as_deref().and_then(CopyKind::from_name).unwrap_or(CopyKind::Auto);
+        let macswap = own
+            .macswap
+            .as_deref()
+            .and_then(MacSwapKind::from_name)
+            .unwrap_or(MacSwapKind::Auto);
+        let copy = own
+            .copy
+            .as_deref()
+            .and_then(CopyKind::from_name)
+            .unwrap_or(CopyKind::Auto);
         Ok(Self {
-            macswap: MacSwap::choose(macswap).map_err(|error| PlanError::Kernel("--macswap", error))?,
+            macswap: MacSwap::choose(macswap)
+                .map_err(|error| PlanError::Kernel("--macswap", error))?,
             copier: Copier::choose(copy).map_err(|error| PlanError::Kernel("--copy", error))?,
-            checksum: Checksum::choose(ChecksumKind::Auto).map_err(|error| PlanError::Kernel("checksum", error))?,
-            memory: machine::memory(&line.eal.memory),
+            checksum: Checksum::choose(ChecksumKind::Auto)
+                .map_err(|error| PlanError::Kernel("checksum", error))?,
+            memory: machine::memory(&line.eal.memory, &mut notices)?,
             args,
             main,
             workers,
@@ -152,45 +165,82 @@ impl Plan {
 
 /// Addresses from `--eth-peers-configfile`, in front of those given one by one, which hold.
 fn peers(args: &mut AppArgs) -> Result<(), PlanError> {
-    let Some(path) = args.ports.peers_file.clone() else { return Ok(()) };
-    let refuse = |reason: String| PlanError::Peers { path: path.clone(), reason };
+    let Some(path) = args.ports.peers_file.clone() else {
+        return Ok(());
+    };
+    let refuse = |reason: String| PlanError::Peers {
+        path: path.clone(),
+        reason,
+    };
     let text = std::fs::read_to_string(&path).map_err(|error| refuse(error.to_string()))?;
     let listed = app_args::parse_peers(&text).map_err(|error| refuse(error.to_string()))?;
     let listed = (0..).zip(listed);
-    args.ports.peers = listed.chain(std::mem::take(&mut args.ports.peers)).collect();
+    args.ports.peers = listed
+        .chain(std::mem::take(&mut args.ports.peers))
+        .collect();
     Ok(())
 }
 
 /// Wishes that software ports can't fulfil and that change nothing by being left out; each is told.
 fn without_effect(line: &CommandLine, notices: &mut Vec<String>) {
     if let Some(speed) = line.app.traffic.link_speed {
-        notices.push(format!("--eth-link-speed {speed} has no effect here: a software port has no speed to set"));
+        notices.push(format!(
+            "--eth-link-speed {speed} has no effect here: a software port has no speed to set"
+        ));
     }
     if line.app.own.isolate_pools {
-        notices.push("--isolate-pools has no effect here: no port lends its buffers to a back end".to_owned());
+        notices.push(
+            "--isolate-pools has no effect here: no port lends its buffers to a back end"
+                .to_owned(),
+        );
     }
     if !line.eal.log.rules.is_empty() {
-        notices.push("--log-level has no effect here: errors and notices always go to standard error".to_owned());
+        notices.push(
+            "--log-level has no effect here: errors and notices always go to standard error"
+                .to_owned(),
+        );
     }
 }
 
-fn check_cores(args: &AppArgs, main: &PlannedLcore, workers: &[PlannedLcore]) -> Result<(), PlanError> {
+fn check_cores(
+    args: &AppArgs,
+    main: &PlannedLcore,
+    workers: &[PlannedLcore],
+) -> Result<(), PlanError> {
     if workers.is_empty() {
         let cpu = main.cpus.first().unwrap_or(0);
-        return Err(PlanError::NoWorker { main: main.id, cpu, next: main.id + 1 });
+        return Err(PlanError::NoWorker {
+            main: main.id,
+            cpu,
+            next: main.id + 1,
+        });
     }
     if let Some(asked) = args.ports.nb_cores
         && asked as usize > workers.len()
     {
-        return Err(PlanError::TooManyCores { asked, have: workers.len() });
+        return Err(PlanError::TooManyCores {
+            asked,
+            have: workers.len(),
+        });
     }
     let not_a_worker = |lcore: &u32| {
-        let why = if *lcore == main.id { "is the main lcore" } else { "isn't enabled" };
+        let why = if *lcore == main.id {
+            "is the main lcore"
+        } else {
+            "isn't enabled"
+        };
         let ids: Vec<String> = workers.iter().map(|worker| worker.id.to_string()).collect();
-        PlanError::NotAWorker { lcore: *lcore, why, workers: ids.join(",") }
+        PlanError::NotAWorker {
+            lcore: *lcore,
+            why,
+            workers: ids.join(","),
+        }
     };
     let mask = args.ports.coremask.iter().flatten();
-    match mask.into_iter().find(|lcore| !workers.iter().any(|worker| worker.id == **lcore)) {
+    match mask
+        .into_iter()
+        .find(|lcore| !workers.iter().any(|worker| worker.id == **lcore))
+    {
         Some(lcore) => Err(not_a_worker(lcore)),
         None => Ok(()),
     }

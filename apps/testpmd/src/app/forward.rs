@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use mpps_dev::{LcoreId, TxOffloads};
 use mpps_engines::{
-    BurstHistogram, ChecksumSettings, EngineSpec, Needs, PortEnd, Retry, StreamIo, StreamSetup, StreamStats,
+    BurstHistogram, ChecksumSettings, EngineSpec, Needs, PortEnd, Retry, StreamIo, StreamSetup,
+    StreamStats,
 };
 use mpps_mbuf::{Burst, OffloadFlags};
 use mpps_worker::{Lot, Prelude, Stream, Workers};
@@ -27,12 +28,18 @@ pub struct StartRefusal {
 
 impl From<Refusal> for StartRefusal {
     fn from(refusal: Refusal) -> Self {
-        Self { refusal, reason: None }
+        Self {
+            refusal,
+            reason: None,
+        }
     }
 }
 
 fn not_ready(reason: String) -> StartRefusal {
-    StartRefusal { refusal: Refusal::NotReady, reason: Some(reason) }
+    StartRefusal {
+        refusal: Refusal::NotReady,
+        reason: Some(reason),
+    }
 }
 
 impl App {
@@ -55,24 +62,50 @@ impl App {
             mpps_engines::NoisyMode::MacSwap => "macswap",
             mpps_engines::NoisyMode::FiveTupleSwap => "5tswap",
         });
-        FwdMode { name: engine.name, status, retry: self.forwarding.retry }
+        FwdMode {
+            name: engine.name,
+            status,
+            retry: self.forwarding.retry,
+        }
     }
 
     /// Prints the streams (`show config fwd`).
     pub fn show_config_fwd(&mut self) {
-        let nodes: Vec<(u32, u32)> = self.workers.iter().map(|worker| (worker.id, worker.node)).collect();
-        let core_socket = |id: u32| nodes.iter().find(|(have, _)| *have == id).map_or(0, |(_, node)| *node);
-        let sockets: Vec<(u16, Option<u32>)> =
-            self.ports.iter().flatten().map(|port| (port.id, port.dev.info().node)).collect();
-        let port_socket =
-            |id: u16| SocketId(sockets.iter().find(|(have, _)| *have == id).and_then(|(_, node)| *node));
+        let nodes: Vec<(u32, u32)> = self
+            .workers
+            .iter()
+            .map(|worker| (worker.id, worker.node))
+            .collect();
+        let core_socket = |id: u32| {
+            nodes
+                .iter()
+                .find(|(have, _)| *have == id)
+                .map_or(0, |(_, node)| *node)
+        };
+        let sockets: Vec<(u16, Option<u32>)> = self
+            .ports
+            .iter()
+            .flatten()
+            .map(|port| (port.id, port.dev.info().node))
+            .collect();
+        let port_socket = |id: u16| {
+            SocketId(
+                sockets
+                    .iter()
+                    .find(|(have, _)| *have == id)
+                    .and_then(|(_, node)| *node),
+            )
+        };
         let figures = self.forwarding.retry_figures;
         let text = FwdConfig {
             mode: self.mode(self.forwarding.laid_out_for),
             layout: &self.forwarding.layout,
             numa: self.args.pools.numa,
             mp_alloc: mp_alloc(&self.args),
-            retry: RetryFigures { retries: figures.times, delay_us: figures.delay_us },
+            retry: RetryFigures {
+                retries: figures.times,
+                delay_us: figures.delay_us,
+            },
             core_socket: &core_socket,
             port_socket: &port_socket,
             peer: &|port| self.forwarding.peer(port),
@@ -94,7 +127,10 @@ impl App {
             let engine = (self.forwarding.engine.make)(setup).map_err(not_ready)?;
             let first = match tx_first {
                 0 => None,
-                bursts => Some(Prelude { engine: tx_first_engine(setup)?, bursts }),
+                bursts => Some(Prelude {
+                    engine: tx_first_engine(setup)?,
+                    bursts,
+                }),
             };
             made.push((*ends, engine, first));
         }
@@ -125,7 +161,12 @@ impl App {
                     .map(|(ends, (_, engine, first))| {
                         let io = self.stream_io(ends);
                         let enabled = self.enabled(ends);
-                        Stream { engine, io, enabled, first }
+                        Stream {
+                            engine,
+                            io,
+                            enabled,
+                            first,
+                        }
                     })
                     .collect();
                 self.lot(core.lcore, streams)
@@ -170,7 +211,11 @@ impl App {
     /// What each stream's engine is made from, in the order of the layout.
     fn setups(&self) -> Vec<(StreamEnds, StreamSetup)> {
         let setup = |lcore: u32, ends: &StreamEnds| {
-            let node = self.workers.iter().find(|worker| worker.id == lcore).map_or(0, |worker| worker.node);
+            let node = self
+                .workers
+                .iter()
+                .find(|worker| worker.id == lcore)
+                .map_or(0, |worker| worker.node);
             let pool = self.pools.first_on(node);
             let setup = StreamSetup {
                 settings: self.engines.clone(),
@@ -185,7 +230,9 @@ impl App {
             (*ends, setup)
         };
         let cores = self.forwarding.layout.cores.iter();
-        cores.flat_map(|core| core.streams.iter().map(move |ends| setup(core.lcore, ends))).collect()
+        cores
+            .flat_map(|core| core.streams.iter().map(move |ends| setup(core.lcore, ends)))
+            .collect()
     }
 
     fn end(&self, (port, queue): (u16, u16)) -> PortEnd {
@@ -211,7 +258,10 @@ impl App {
 
     fn stream_io(&mut self, ends: &StreamEnds) -> StreamIo {
         let stats: Arc<StreamStats> = Arc::default();
-        let histogram = self.forwarding.record_bursts.then(Arc::<BurstHistogram>::default);
+        let histogram = self
+            .forwarding
+            .record_bursts
+            .then(Arc::<BurstHistogram>::default);
         self.forwarding.streams.push(StreamView {
             ends: *ends,
             stats: stats.clone(),
@@ -220,14 +270,25 @@ impl App {
         });
         let figures = self.forwarding.retry_figures;
         StreamIo {
-            rx: self.queues(ends.rx.0).and_then(|queues| queues.rx.get_mut(usize::from(ends.rx.1))?.take()),
-            tx: self.queues(ends.tx.0).and_then(|queues| queues.tx.get_mut(usize::from(ends.tx.1))?.take()),
+            rx: self
+                .queues(ends.rx.0)
+                .and_then(|queues| queues.rx.get_mut(usize::from(ends.rx.1))?.take()),
+            tx: self
+                .queues(ends.tx.0)
+                .and_then(|queues| queues.tx.get_mut(usize::from(ends.tx.1))?.take()),
             rx_at: ends.rx,
             tx_at: ends.tx,
             burst: Burst::new(usize::from(self.forwarding.burst)),
             stats,
             histogram,
-            retry: if self.forwarding.retry { figures } else { Retry { times: 0, delay_us: 0 } },
+            retry: if self.forwarding.retry {
+                figures
+            } else {
+                Retry {
+                    times: 0,
+                    delay_us: 0,
+                }
+            },
             watch: self.watch.clone(),
             stop: self.forwarding.stop.clone(),
         }
@@ -242,8 +303,12 @@ impl App {
 
     /// Whether a stream is visited: not while a queue that its engine needs is stopped.
     fn enabled(&self, ends: &StreamEnds) -> bool {
-        let rx = self.port(ends.rx.0).is_some_and(|slot| slot.dev.port().rx_started(usize::from(ends.rx.1)));
-        let tx = self.port(ends.tx.0).is_some_and(|slot| slot.dev.port().tx_started(usize::from(ends.tx.1)));
+        let rx = self
+            .port(ends.rx.0)
+            .is_some_and(|slot| slot.dev.port().rx_started(usize::from(ends.rx.1)));
+        let tx = self
+            .port(ends.tx.0)
+            .is_some_and(|slot| slot.dev.port().tx_started(usize::from(ends.tx.1)));
         match self.forwarding.engine.needs {
             Needs::Rx => rx,
             Needs::Tx => tx,
@@ -252,12 +317,24 @@ impl App {
     }
 
     fn lot(&mut self, lcore: u32, streams: Vec<Stream>) -> Lot {
-        let cpus = self.workers.iter().find(|worker| worker.id == lcore).map(|worker| worker.cpus.clone());
-        let usage = self.forwarding.record_cycles.then(Arc::<mpps_worker::LcoreUsage>::default);
+        let cpus = self
+            .workers
+            .iter()
+            .find(|worker| worker.id == lcore)
+            .map(|worker| worker.cpus.clone());
+        let usage = self
+            .forwarding
+            .record_cycles
+            .then(Arc::<mpps_worker::LcoreUsage>::default);
         if let Some(usage) = &usage {
             self.forwarding.usage.push((lcore, usage.clone()));
         }
-        Lot { lcore: LcoreId(lcore), cpus: cpus.unwrap_or_default(), streams, usage }
+        Lot {
+            lcore: LcoreId(lcore),
+            cpus: cpus.unwrap_or_default(),
+            streams,
+            usage,
+        }
     }
 
     /// Stops forwarding, prints the statistics and returns the queues to their ports.
@@ -272,11 +349,23 @@ impl App {
         for stream in workers.stop().into_iter().flatten() {
             let Stream { io, engine, .. } = stream;
             drop(engine);
-            let StreamIo { rx, tx, rx_at, tx_at, .. } = io;
-            if let Some(slot) = self.queues(rx_at.0).and_then(|queues| queues.rx.get_mut(usize::from(rx_at.1))) {
+            let StreamIo {
+                rx,
+                tx,
+                rx_at,
+                tx_at,
+                ..
+            } = io;
+            if let Some(slot) = self
+                .queues(rx_at.0)
+                .and_then(|queues| queues.rx.get_mut(usize::from(rx_at.1)))
+            {
                 *slot = rx;
             }
-            if let Some(slot) = self.queues(tx_at.0).and_then(|queues| queues.tx.get_mut(usize::from(tx_at.1))) {
+            if let Some(slot) = self
+                .queues(tx_at.0)
+                .and_then(|queues| queues.tx.get_mut(usize::from(tx_at.1)))
+            {
                 *slot = tx;
             }
         }
@@ -316,4 +405,3 @@ fn mp_alloc(args: &crate::app_args::AppArgs) -> MpAlloc {
         MempoolKind::Xbuf => MpAlloc::Xbuf,
     }
 }
-

@@ -10,7 +10,10 @@ use mpps_worker::{LcoreUsage, Workers};
 use super::{Fatal, PortSlot};
 use crate::app_args::{AppArgs, Burst, PortSelection, Topology as TopologyArg};
 use crate::plan::PlannedLcore;
-use crate::text::{BadChecksums, BurstSpread, Layout, LayoutInput, Reply, StreamEnds, Topology, lay_out};
+use crate::tell;
+use crate::text::{
+    BadChecksums, BurstSpread, Layout, LayoutInput, Reply, StreamEnds, Topology, lay_out,
+};
 
 /// A stream of the run that is on, or of the last one: for its counters.
 pub struct StreamView {
@@ -108,7 +111,10 @@ impl Forwarding {
         Ok(Self {
             engine,
             retry: false,
-            retry_figures: Retry { times: 64, delay_us: 1 },
+            retry_figures: Retry {
+                times: 64,
+                delay_us: 1,
+            },
             ports: selected,
             nb_ports,
             lcores,
@@ -158,7 +164,12 @@ impl Forwarding {
 
     /// Whom packets sent by a port go to: what was set, or 02:00:00:00:00 and the port's number.
     pub fn peer(&self, port: u16) -> MacAddr {
-        let set = self.peers.iter().rev().find(|(have, _)| *have == port).map(|(_, mac)| *mac);
+        let set = self
+            .peers
+            .iter()
+            .rev()
+            .find(|(have, _)| *have == port)
+            .map(|(_, mac)| *mac);
         set.unwrap_or(MacAddr([2, 0, 0, 0, 0, port as u8]))
     }
 
@@ -203,15 +214,18 @@ fn select(args: &AppArgs, all: &[u16]) -> Result<(Vec<u16>, usize), Fatal> {
                 )));
             }
             if chosen.len() != all.len() {
-                println!("{}", Reply::PortsChanged(all.len() as u32, chosen.len() as u32));
+                tell::output(format_args!(
+                    "{}\n",
+                    Reply::PortsChanged(all.len() as u32, chosen.len() as u32)
+                ));
             }
             chosen
         }
     };
     match args.ports.nb_ports {
-        Some(n) if list.is_empty() => {
-            Err(Fatal::Other(format!("--nb-ports {n}: there are no ports; --vdev makes some, such as --vdev net_null0")))
-        }
+        Some(n) if list.is_empty() => Err(Fatal::Other(format!(
+            "--nb-ports {n}: there are no ports; --vdev makes some, such as --vdev net_null0"
+        ))),
         Some(n) if usize::from(n) > list.len() || n == 0 => Err(Fatal::Other(format!(
             "--nb-ports {n} is out of range, must be 1 to {}: the forwarding ports",
             list.len()
@@ -229,7 +243,10 @@ fn cores(args: &AppArgs, workers: &[PlannedLcore]) -> (Vec<u32>, usize) {
         Some(mask) => {
             let chosen: Vec<u32> = mask.iter().copied().collect();
             if chosen.len() != asked {
-                println!("{}", Reply::CoresChanged(asked as u32, chosen.len() as u32));
+                tell::output(format_args!(
+                    "{}\n",
+                    Reply::CoresChanged(asked as u32, chosen.len() as u32)
+                ));
             }
             let n = chosen.len();
             (chosen, n)

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mpps_engines::StreamStats;
 
 use super::forwarding::StreamView;
+use crate::tell;
 
 /// A stream and its counters, as of the last start.
 type Watched = (String, Arc<StreamStats>);
@@ -17,7 +18,10 @@ pub(super) fn watch(streams: &[StreamView]) {
         let ((rx, rxq), (tx, txq)) = (view.ends.rx, view.ends.tx);
         format!("RX P={rx}/Q={rxq} -> TX P={tx}/Q={txq}")
     };
-    let all = streams.iter().map(|view| (name(view), view.stats.clone())).collect();
+    let all = streams
+        .iter()
+        .map(|view| (name(view), view.stats.clone()))
+        .collect();
     *STREAMS.lock().unwrap_or_else(PoisonError::into_inner) = all;
 }
 
@@ -28,17 +32,20 @@ pub fn install() {
         mpps_console::restore_terminal();
         usual(info);
         if let Some(at) = mpps_worker::position() {
-            eprintln!("mpps: a worker failed at port {} queue {}; its packets so far:", at.port, at.queue);
+            tell::note(format_args!(
+                "a worker failed at port {} queue {}; its packets so far:",
+                at.port, at.queue
+            ));
         }
         // A lock that is held is the panicking thread's own: better no counters than a hang.
         if let Ok(streams) = STREAMS.try_lock() {
             for (name, stats) in streams.iter() {
-                eprintln!(
-                    "mpps: {name}: RX-packets {} TX-packets {} TX-dropped {}",
+                tell::note(format_args!(
+                    "{name}: RX-packets {} TX-packets {} TX-dropped {}",
                     stats.rx_packets.get(),
                     stats.tx_packets.get(),
                     stats.dropped.get()
-                );
+                ));
             }
         }
     }));

@@ -1,5 +1,6 @@
 //! Standard output, buffered, and standard error in step with it.
 
+use crate::tell;
 use std::fmt;
 use std::io::{self, BufWriter, Stdout, Write};
 
@@ -24,7 +25,10 @@ pub struct Captured {
 impl Output {
     /// The process's own.
     pub fn standard() -> Self {
-        Self(Sink::Standard(BufWriter::with_capacity(64 * 1024, io::stdout())))
+        Self(Sink::Standard(BufWriter::with_capacity(
+            64 * 1024,
+            io::stdout(),
+        )))
     }
 
     /// One that keeps what is written.
@@ -55,7 +59,7 @@ impl Output {
         match &mut self.0 {
             Sink::Standard(out) => {
                 let _ = out.flush();
-                eprintln!("{text}");
+                tell::error(text);
             }
             Sink::Captured(captured) => captured.err.push_str(&format!("{text}\n")),
         }

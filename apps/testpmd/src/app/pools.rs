@@ -8,6 +8,7 @@ use mpps_shm::{MemoryError, PageSource};
 use super::{Fatal, PortSlot};
 use crate::app_args::AppArgs;
 use crate::plan::PlannedLcore;
+use crate::tell;
 use crate::text::Notice;
 
 /// Descriptors and bursts that DPDK's default number of mbufs is made from: 2,048 each way and 512 in hand, for each of 32
@@ -48,12 +49,19 @@ impl PoolSet {
 
     /// Every pool.
     pub fn all(&self) -> Vec<Pool> {
-        self.by_node.iter().flat_map(|(_, pools)| pools.iter().cloned()).collect()
+        self.by_node
+            .iter()
+            .flat_map(|(_, pools)| pools.iter().cloned())
+            .collect()
     }
 
     /// The pool of the first size on this node, or on the first node that has any.
     pub fn first_on(&self, node: u32) -> &Pool {
-        let of_node = self.by_node.iter().find(|(have, _)| *have == node).or(self.by_node.first());
+        let of_node = self
+            .by_node
+            .iter()
+            .find(|(have, _)| *have == node)
+            .or(self.by_node.first());
         match of_node.and_then(|(_, pools)| pools.first()) {
             Some(pool) => pool,
             None => unreachable!("the option parser lets no empty list of mbuf sizes through"),
@@ -69,8 +77,17 @@ fn create(
     size: u16,
     pages: &PageSource,
 ) -> Result<Pool, Fatal> {
-    let name = if n == 0 { format!("mb_pool_{node}") } else { format!("mb_pool_{node}_{n}") };
-    eprintln!("{}", Notice::Pool { name: &name, count, size: u32::from(size), socket: node });
+    let name = if n == 0 {
+        format!("mb_pool_{node}")
+    } else {
+        format!("mb_pool_{node}_{n}")
+    };
+    tell::error(Notice::Pool {
+        name: &name,
+        count,
+        size: u32::from(size),
+        socket: node,
+    });
     let config = PoolConfig {
         name: name.clone(),
         size: count,
@@ -80,13 +97,23 @@ fn create(
     };
     let pool = Pool::create(config, pages).map_err(|error| advise(error, count))?;
     pool.prime(PRIMED);
-    eprintln!("{}", Notice::PoolOps("ring_mp_mc"));
+    tell::error(Notice::PoolOps("ring_mp_mc"));
     Ok(pool)
 }
 
 /// Where memory options forbid a pool, says which number of mbufs they would allow.
 fn advise(error: PoolError, count: u32) -> Fatal {
-    let PoolError::Memory { source: MemoryError::Budget { need, allowed, used, .. }, .. } = &error else {
+    let PoolError::Memory {
+        source:
+            MemoryError::Budget {
+                need,
+                allowed,
+                used,
+                ..
+            },
+        ..
+    } = &error
+    else {
         return error.into();
     };
     let left = u128::from(allowed.saturating_sub(*used));
@@ -96,13 +123,22 @@ fn advise(error: PoolError, count: u32) -> Fatal {
 
 fn mbufs(args: &AppArgs, workers: usize) -> u32 {
     let cached = workers as u32 * u32::from(args.pools.mbcache);
-    args.pools.total_num_mbufs.unwrap_or((PER_PORT + cached) * PORTS)
+    args.pools
+        .total_num_mbufs
+        .unwrap_or((PER_PORT + cached) * PORTS)
 }
 
 fn nodes(args: &AppArgs, workers: &[PlannedLcore], ports: &[Option<PortSlot>]) -> BTreeSet<u32> {
     if !args.pools.numa {
         return BTreeSet::from([args.pools.socket.map_or(ANY_NODE, u32::from)]);
     }
-    let of_ports = ports.iter().flatten().filter_map(|port| port.dev.info().node);
-    workers.iter().map(|worker| worker.node).chain(of_ports).collect()
+    let of_ports = ports
+        .iter()
+        .flatten()
+        .filter_map(|port| port.dev.info().node);
+    workers
+        .iter()
+        .map(|worker| worker.node)
+        .chain(of_ports)
+        .collect()
 }

@@ -1,8 +1,8 @@
 //! Starting, stopping and closing ports.
 
 use mpps_dev::{
-    DevConfig, DevInfo, LcoreId, QueueConfig, QueueSize, RssSettings, RxMode, RxOffloads, RxQueueConfig, Thresholds, TxOffloads,
-    TxQueueConfig,
+    DevConfig, DevInfo, LcoreId, QueueConfig, QueueSize, RssSettings, RxMode, RxOffloads,
+    RxQueueConfig, Thresholds, TxOffloads, TxQueueConfig,
 };
 
 use super::{App, Fatal, PortSlot, PortState};
@@ -24,12 +24,18 @@ pub enum Which {
 /// Numbers of queues against what the ports can have.
 pub(super) fn check_queues(args: &AppArgs, ports: &[Option<PortSlot>]) -> Result<(), Fatal> {
     let infos = || ports.iter().flatten().map(|port| port.dev.info());
-    let max_rx = infos().map(|info| info.max_rx_queues).min().unwrap_or(u16::MAX);
-    let max_tx = infos().map(|info| info.max_tx_queues).min().unwrap_or(u16::MAX);
+    let max_rx = infos()
+        .map(|info| info.max_rx_queues)
+        .min()
+        .unwrap_or(u16::MAX);
+    let max_tx = infos()
+        .map(|info| info.max_tx_queues)
+        .min()
+        .unwrap_or(u16::MAX);
     let check = |option: &str, asked: Option<u16>, max: u16| match asked {
-        Some(n) if n > max => {
-            Err(Fatal::Other(format!("{option} {n} is out of range, must be 0 to {max}: what all ports can have")))
-        }
+        Some(n) if n > max => Err(Fatal::Other(format!(
+            "{option} {n} is out of range, must be 0 to {max}: what all ports can have"
+        ))),
         _ => Ok(()),
     };
     check("--rxq", args.queues.rxq, max_rx)?;
@@ -68,7 +74,9 @@ impl App {
 
     /// Starts ports and prints what DPDK prints. False when any failed to start.
     pub fn start_ports(&mut self, which: Which) -> bool {
-        let Ok(ids) = self.ports_of(which) else { return true };
+        let Ok(ids) = self.ports_of(which) else {
+            return true;
+        };
         let mut all_well = true;
         let mut started = 0;
         for id in &ids {
@@ -96,7 +104,9 @@ impl App {
 
     /// Starts one port; false when it runs already.
     fn start_port(&mut self, id: u16) -> Result<bool, String> {
-        let Some(slot) = self.port(id) else { return Ok(true) };
+        let Some(slot) = self.port(id) else {
+            return Ok(true);
+        };
         if slot.is_started() {
             return Ok(false);
         }
@@ -105,11 +115,15 @@ impl App {
             self.out.line(Lifecycle::Configuring(id, socket));
             let config = self.device_config(id).map_err(|error| error.to_string())?;
             if let Some(slot) = self.port_mut(id) {
-                slot.dev.configure(&config).map_err(|error| error.to_string())?;
+                slot.dev
+                    .configure(&config)
+                    .map_err(|error| error.to_string())?;
                 slot.reconfigure = false;
             }
         }
-        let Some(slot) = self.port_mut(id) else { return Ok(true) };
+        let Some(slot) = self.port_mut(id) else {
+            return Ok(true);
+        };
         let queues = slot.dev.start().map_err(|error| error.to_string())?;
         slot.state = PortState::Started(queues);
         let mac = slot.dev.port().mac();
@@ -119,13 +133,23 @@ impl App {
 
     /// What the options and commands ask of a port.
     fn device_config(&self, id: u16) -> Result<DevConfig, Fatal> {
-        let Some(slot) = self.port(id) else { return Ok(DevConfig::default()) };
+        let Some(slot) = self.port(id) else {
+            return Ok(DevConfig::default());
+        };
         let info = slot.dev.info();
         let spread = self.forwarding.rxq > 1 || self.args.offloads.rss_always;
-        let types = if spread { slot.rss_types & info.rss_types } else { 0 };
+        let types = if spread {
+            slot.rss_types & info.rss_types
+        } else {
+            0
+        };
         Ok(DevConfig {
-            rx: (0..self.forwarding.rxq).map(|queue| self.rx_config(slot, queue)).collect::<Result<_, _>>()?,
-            tx: (0..self.forwarding.txq).map(|queue| self.tx_config(slot, queue)).collect::<Result<_, _>>()?,
+            rx: (0..self.forwarding.rxq)
+                .map(|queue| self.rx_config(slot, queue))
+                .collect::<Result<_, _>>()?,
+            tx: (0..self.forwarding.txq)
+                .map(|queue| self.tx_config(slot, queue))
+                .collect::<Result<_, _>>()?,
             rx_offloads: RxOffloads::from_bits_retain(slot.rx_offloads),
             tx_offloads: TxOffloads::from_bits_retain(slot.tx_offloads),
             rx_mode: if types == 0 {
@@ -145,7 +169,9 @@ impl App {
     fn rx_config(&self, slot: &PortSlot, queue: u16) -> Result<RxQueueConfig, Fatal> {
         let (options, info) = (&self.args.queues, slot.dev.info());
         let wish = slot.wishes.queue(Side::Rx, queue);
-        let default = info.default_descriptors.map_or(QueueSize::DEFAULT, |(rx, _)| rx);
+        let default = info
+            .default_descriptors
+            .map_or(QueueSize::DEFAULT, |(rx, _)| rx);
         let registers = [options.rxpt, options.rxht, options.rxwt];
         Ok(RxQueueConfig {
             queue: QueueConfig {
@@ -162,7 +188,11 @@ impl App {
     fn tx_config(&self, slot: &PortSlot, queue: u16) -> Result<TxQueueConfig, Fatal> {
         let options = &self.args.queues;
         let wish = slot.wishes.queue(Side::Tx, queue);
-        let default = slot.dev.info().default_descriptors.map_or(QueueSize::DEFAULT, |(_, tx)| tx);
+        let default = slot
+            .dev
+            .info()
+            .default_descriptors
+            .map_or(QueueSize::DEFAULT, |(_, tx)| tx);
         let registers = [options.txpt, options.txht, options.txwt];
         Ok(TxQueueConfig {
             queue: QueueConfig {
@@ -176,7 +206,9 @@ impl App {
 
     /// `--max-pkt-len` as an MTU: without Ethernet header and FCS.
     fn mtu_wish(&self, info: &DevInfo) -> Result<Option<u16>, Fatal> {
-        let Some(length) = self.args.pools.max_pkt_len else { return Ok(None) };
+        let Some(length) = self.args.pools.max_pkt_len else {
+            return Ok(None);
+        };
         match u16::try_from(length.saturating_sub(OVERHEAD)) {
             Ok(mtu) if mtu <= info.max_mtu => Ok(Some(mtu)),
             _ => Err(Fatal::Other(format!(
@@ -189,7 +221,9 @@ impl App {
 
     /// Stops ports and prints what DPDK prints.
     pub fn stop_ports(&mut self, which: Which) {
-        let Ok(ids) = self.ports_of(which) else { return };
+        let Ok(ids) = self.ports_of(which) else {
+            return;
+        };
         self.out.line(Lifecycle::StoppingPorts);
         let mut stopped = Vec::new();
         for id in ids {
@@ -207,7 +241,9 @@ impl App {
 
     /// Stops one port; false when it didn't run.
     pub(super) fn stop_port(&mut self, id: u16) -> bool {
-        let Some(slot) = self.port_mut(id) else { return false };
+        let Some(slot) = self.port_mut(id) else {
+            return false;
+        };
         match std::mem::replace(&mut slot.state, PortState::Stopped) {
             PortState::Stopped => false,
             PortState::Started(queues) => {
@@ -219,7 +255,9 @@ impl App {
 
     /// Closes ports: their numbers become free.
     pub fn close_ports(&mut self, which: Which) {
-        let Ok(ids) = self.ports_of(which) else { return };
+        let Ok(ids) = self.ports_of(which) else {
+            return;
+        };
         self.out.line(Lifecycle::ClosingPorts);
         for id in ids {
             if self.is_forwarding(id) {
@@ -241,8 +279,13 @@ impl App {
 
     /// Resets stopped ports: their configuration is applied anew at the next start.
     pub fn reset_ports(&mut self, which: Which) {
-        let Ok(ids) = self.ports_of(which) else { return };
-        if ids.iter().any(|id| self.port(*id).is_some_and(PortSlot::is_started)) {
+        let Ok(ids) = self.ports_of(which) else {
+            return;
+        };
+        if ids
+            .iter()
+            .any(|id| self.port(*id).is_some_and(PortSlot::is_started))
+        {
             self.out.complain(Refusal::ResetRunning);
             return;
         }
@@ -265,7 +308,10 @@ impl App {
             return;
         }
         for id in ids {
-            let line = self.port(*id).map(|slot| LinkLine { port: *id, link: slot.link() });
+            let line = self.port(*id).map(|slot| LinkLine {
+                port: *id,
+                link: slot.link(),
+            });
             line.into_iter().for_each(|line| self.out.line(line));
         }
     }
@@ -285,10 +331,18 @@ impl App {
 
 /// Descriptors that were asked for, or the default.
 fn size(asked: Option<u16>, default: QueueSize) -> Result<QueueSize, Fatal> {
-    asked.map_or(Ok(default), |n| QueueSize::new(u64::from(n))).map_err(|error| Fatal::Other(error.to_string()))
+    asked
+        .map_or(Ok(default), |n| QueueSize::new(u64::from(n)))
+        .map_err(|error| Fatal::Other(error.to_string()))
 }
 
 fn thresholds(registers: [Option<u8>; 3], free: Option<u16>, rs: Option<u16>) -> Thresholds {
     let [prefetch, host, write_back] = registers.map(Option::unwrap_or_default);
-    Thresholds { prefetch, host, write_back, free: free.unwrap_or_default(), rs: rs.unwrap_or_default() }
+    Thresholds {
+        prefetch,
+        host,
+        write_back,
+        free: free.unwrap_or_default(),
+        rs: rs.unwrap_or_default(),
+    }
 }

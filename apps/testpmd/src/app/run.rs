@@ -32,7 +32,11 @@ pub fn run(mut app: App, signals: &Signals) -> Result<(), Fatal> {
             app.out.complain(format_args!("mpps: {error}"));
         }
     }
-    let ended = if interactive { console(&mut app, &session, signals) } else { headless(&mut app, signals) };
+    let ended = if interactive {
+        console(&mut app, &session, signals)
+    } else {
+        headless(&mut app, signals)
+    };
     app.shut_down();
     match ended {
         // Nobody reads on: the end is an orderly one.

@@ -53,10 +53,17 @@ pub struct PortSlot {
 
 impl PortSlot {
     /// Makes a port of a device.
-    pub(super) fn probe(device: &PlannedDevice, number: usize, args: &AppArgs, copier: Copier) -> Result<Self, Fatal> {
+    pub(super) fn probe(
+        device: &PlannedDevice,
+        number: usize,
+        args: &AppArgs,
+        copier: Copier,
+    ) -> Result<Self, Fatal> {
         let id = PortId::new(u16::try_from(number).unwrap_or(u16::MAX))
             .map_err(|error| Fatal::Other(format!("--vdev {}: {error}", device.args.name())))?;
-        let dev = device.driver.probe(&device.args, &ProbeContext { port: id, copier })?;
+        let dev = device
+            .driver
+            .probe(&device.args, &ProbeContext { port: id, copier })?;
         Ok(Self::new(id.get(), dev, args))
     }
 
@@ -65,8 +72,11 @@ impl PortSlot {
         let capable = (info.tx_offloads | info.tx_queue_offloads).bits();
         // MBUF_FAST_FREE is on by default and silently left out where the device lacks it, as in DPDK.
         let fast_free = crate::app_args::tx::MBUF_FAST_FREE;
-        let tx_offloads =
-            if capable & fast_free == 0 { args.offloads.tx & !fast_free } else { args.offloads.tx };
+        let tx_offloads = if capable & fast_free == 0 {
+            args.offloads.tx & !fast_free
+        } else {
+            args.offloads.tx
+        };
         let mut slot = Self {
             id,
             state: PortState::Stopped,

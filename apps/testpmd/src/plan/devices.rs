@@ -62,20 +62,32 @@ const ABSENT: &[&[&str]] = &[
 const NETVSC: &str = "net_vdev_netvsc";
 
 /// The ports of a command line, in order. Devices on buses make none.
-pub(super) fn plan(args: &DeviceArgs, notices: &mut Vec<String>) -> Result<Vec<PlannedDevice>, DeviceError> {
+pub(super) fn plan(
+    args: &DeviceArgs,
+    notices: &mut Vec<String>,
+) -> Result<Vec<PlannedDevice>, DeviceError> {
     let mut devices: Vec<PlannedDevice> = Vec::new();
     // `-a net_null0` names a device that is to be probed; one that is no virtual device sits on a bus, and was told of when
     // the option was read.
-    let allowed = args.allow.iter().map(|text| text.strip_prefix("vdev:").unwrap_or(text));
-    let allowed = allowed.filter(|text| virtual_name(text) && !args.vdevs.iter().any(|vdev| vdev == text));
+    let allowed = args
+        .allow
+        .iter()
+        .map(|text| text.strip_prefix("vdev:").unwrap_or(text));
+    let allowed =
+        allowed.filter(|text| virtual_name(text) && !args.vdevs.iter().any(|vdev| vdev == text));
     for text in args.vdevs.iter().map(String::as_str).chain(allowed) {
         let parsed: DevArgs = text.parse()?;
         if parsed.name().starts_with(NETVSC) {
             netvsc(&parsed, notices)?;
             continue;
         }
-        if devices.iter().any(|device| device.args.name() == parsed.name()) {
-            return Err(DeviceError::Twice { device: parsed.name().to_owned() });
+        if devices
+            .iter()
+            .any(|device| device.args.name() == parsed.name())
+        {
+            return Err(DeviceError::Twice {
+                device: parsed.name().to_owned(),
+            });
         }
         devices.push(PlannedDevice::new(parsed)?);
     }
@@ -97,30 +109,58 @@ impl PlannedDevice {
 
 /// Whether this names a virtual device rather than one on a bus.
 pub(crate) fn virtual_name(text: &str) -> bool {
-    ["net_", "eth_", "virtio_user"].iter().any(|prefix| text.starts_with(prefix))
+    ["net_", "eth_", "virtio_user"]
+        .iter()
+        .any(|prefix| text.starts_with(prefix))
 }
 
 fn netvsc(args: &DevArgs, notices: &mut Vec<String>) -> Result<(), DeviceError> {
-    if args.iter().any(|(key, value)| key == "ignore" && value == Some("1")) {
-        notices.push(format!("--vdev {},ignore=1: no such port is made by itself here, so there is none to ignore", args.name()));
+    if args
+        .iter()
+        .any(|(key, value)| key == "ignore" && value == Some("1"))
+    {
+        notices.push(format!(
+            "--vdev {},ignore=1: no such port is made by itself here, so there is none to ignore",
+            args.name()
+        ));
         return Ok(());
     }
-    Err(DeviceError::NotHere { device: args.name().to_owned(), kind: NETVSC, known: known() })
+    Err(DeviceError::NotHere {
+        device: args.name().to_owned(),
+        kind: NETVSC,
+        known: known(),
+    })
 }
 
 fn known() -> String {
-    DRIVERS.iter().map(|driver| driver.name()).collect::<Vec<_>>().join(", ")
+    DRIVERS
+        .iter()
+        .map(|driver| driver.name())
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn absent(args: &DevArgs) -> DeviceError {
     let device = args.name().to_owned();
-    match ABSENT.iter().find(|names| names.iter().any(|name| device.starts_with(name))) {
-        Some(names) => DeviceError::NotHere { device, kind: names[0], known: known() },
+    match ABSENT
+        .iter()
+        .find(|names| names.iter().any(|name| device.starts_with(name)))
+    {
+        Some(names) => DeviceError::NotHere {
+            device,
+            kind: names[0],
+            known: known(),
+        },
         None => {
             let letters = device.trim_end_matches(|c: char| c.is_ascii_digit());
             let names = DRIVERS.iter().map(|driver| driver.name());
-            let hint = nearest(letters, names).map_or(String::new(), |name| format!(" (did you mean {name}?)"));
-            DeviceError::Unknown { device, hint, known: known() }
+            let hint = nearest(letters, names)
+                .map_or(String::new(), |name| format!(" (did you mean {name}?)"));
+            DeviceError::Unknown {
+                device,
+                hint,
+                known: known(),
+            }
         }
     }
 }

@@ -280,7 +280,8 @@ impl RxQueue for CopyRx {
         }
         let before = out.len();
         let n = lcore.alloc(self.pool, out.room(), self.zeroes.len() as u16, out);
-        self.copier.fill(&mut out.as_mut_slice()[before..], &self.zeroes);
+        self.copier
+            .fill(&mut out.as_mut_slice()[before..], &self.zeroes);
         self.stats
             .count(n as u64, n as u64 * self.zeroes.len() as u64);
         n

@@ -22,7 +22,8 @@ pub trait Host: Choices {
 
     /// One line, without its end, for standard error.
     fn complain(&mut self, line: &str) {
-        eprintln!("{line}");
+        // Without a reader there is nobody to tell.
+        let _ = writeln!(io::stderr(), "{line}");
     }
 
     /// Whether the program was asked to stop; looked at before each line.

@@ -170,7 +170,8 @@ fn run(
         let _ = writeln!(
             io::stderr(),
             "mpps: lcore {}: can't run on CPUs {}: {error}; it runs where the system puts it",
-            lot.lcore, lot.cpus
+            lot.lcore,
+            lot.cpus
         );
     }
     // What was queued for the caches comes back when `lcore` is dropped, before the streams are handed back.
