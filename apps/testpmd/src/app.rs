@@ -5,6 +5,7 @@
 
 mod all_ports;
 mod attach;
+mod config;
 mod csum_settings;
 mod dump;
 mod flush;
@@ -36,7 +37,7 @@ use mpps_kernels::{Checksum, Copier, MacSwap};
 use mpps_shm::{PageKind, PageSource};
 
 use crate::app_args::{self, AppArgs};
-use crate::plan::{Plan, PlannedLcore};
+use crate::plan::{Plan, PlannedDevice, PlannedLcore};
 use crate::tell;
 
 pub use all_ports::{FreeThreshold, Threshold};
@@ -137,20 +138,9 @@ impl App {
         for line in &args.echo {
             writeln!(out, "{line}")?;
         }
-        args.warnings
-            .iter()
-            .for_each(|warning| tell::error(warning));
+        args.warnings.iter().for_each(tell::error);
         let watch = Watch::new(verbose::show);
-        let mut ports = Vec::new();
-        for device in devices {
-            ports.push(Some(PortSlot::probe(&device, ports.len(), &args, copier)?));
-        }
-        if ports.is_empty() {
-            tell::error(crate::text::Notice::NoDevices);
-            tell::note(
-                "no ports: try --vdev net_null0 --vdev net_null1, or --vdev net_pcap0,rx_pcap=in.pcap,tx_pcap=out.pcap",
-            );
-        }
+        let ports = probe(devices, &args, copier)?;
         ports::check_queues(&args, &ports)?;
         let forwarding = Forwarding::new(&args, &workers, &ports)?;
         // A closed standard output ends the console or the statistics, in good order.
@@ -160,11 +150,7 @@ impl App {
             tell::note(format_args!("{notice}"));
         }
         lock_memory(&args, &pages);
-        pages
-            .report()
-            .iter()
-            .filter(|page| page.kind != PageKind::Private)
-            .for_each(|page| tell::note(format_args!("memory: {page}")));
+        tell_pages(&pages);
         let (swap, copy, sum) = (macswap.name(), copier.name(), checksum.name());
         tell::note(format_args!(
             "kernels: macswap {swap}, copy {copy}, checksum {sum}"
@@ -202,6 +188,34 @@ impl App {
         self.set_txpkts(&lengths)
             .map_err(|refusal| Fatal::Other(format!("--txpkts: {refusal}")))
     }
+}
+
+/// Makes ports of the devices, in their order.
+fn probe(
+    devices: Vec<PlannedDevice>,
+    args: &AppArgs,
+    copier: Copier,
+) -> Result<Vec<Option<PortSlot>>, Fatal> {
+    let mut ports = Vec::new();
+    for device in devices {
+        ports.push(Some(PortSlot::probe(&device, ports.len(), args, copier)?));
+    }
+    if ports.is_empty() {
+        tell::error(crate::text::Notice::NoDevices);
+        tell::note(
+            "no ports: try --vdev net_null0 --vdev net_null1, or --vdev net_pcap0,rx_pcap=in.pcap,tx_pcap=out.pcap",
+        );
+    }
+    Ok(ports)
+}
+
+/// Tells of the page size that was really got for memory that can be shared.
+fn tell_pages(pages: &PageSource) {
+    let shared = pages
+        .report()
+        .into_iter()
+        .filter(|page| page.kind != PageKind::Private);
+    shared.for_each(|page| tell::note(format_args!("memory: {page}")));
 }
 
 /// Pins all memory where that is allowed; one line where it isn't. After the pools' address space is reserved: the limit on

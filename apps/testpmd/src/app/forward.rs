@@ -4,18 +4,15 @@ use std::sync::Arc;
 
 use mpps_dev::{LcoreId, TxOffloads};
 use mpps_engines::{
-    BurstHistogram, ChecksumSettings, EngineSpec, Needs, PortEnd, Retry, StreamIo, StreamSetup,
-    StreamStats,
+    BurstHistogram, ChecksumSettings, Engine, EngineSpec, Needs, PortEnd, Retry, StreamIo,
+    StreamSetup, StreamStats,
 };
 use mpps_mbuf::{Burst, OffloadFlags};
 use mpps_worker::{Lot, Prelude, Stream, Workers};
 
 use super::forwarding::{StreamView, StreamZero};
 use super::{App, PortState, last_words};
-use crate::text::{
-    FwdConfig, FwdMode, Layout, Lifecycle, MpAlloc, Notice, Refusal, RetryFigures, SocketId,
-    StreamEnds, lay_out,
-};
+use crate::text::{Layout, Lifecycle, Notice, Refusal, StreamEnds, lay_out};
 
 /// Why forwarding can't start: DPDK's line, and ours that says what is the matter.
 #[derive(Debug)]
@@ -42,6 +39,9 @@ fn not_ready(reason: String) -> StartRefusal {
     }
 }
 
+/// An engine and what it sends first.
+type Made = (Box<dyn Engine>, Option<Prelude>);
+
 impl App {
     /// Recomputes the streams; tells once of a port that pairs with itself.
     pub fn lay_out(&mut self) {
@@ -54,66 +54,6 @@ impl App {
         self.forwarding.laid_out_for = self.forwarding.engine;
     }
 
-    /// An engine as it is printed.
-    pub fn mode(&self, engine: &EngineSpec) -> FwdMode<'static> {
-        let status = (engine.name == "noisy").then_some(match self.engines.noisy.mode {
-            mpps_engines::NoisyMode::Io => "io",
-            mpps_engines::NoisyMode::Mac => "mac",
-            mpps_engines::NoisyMode::MacSwap => "macswap",
-            mpps_engines::NoisyMode::FiveTupleSwap => "5tswap",
-        });
-        FwdMode {
-            name: engine.name,
-            status,
-            retry: self.forwarding.retry,
-        }
-    }
-
-    /// Prints the streams (`show config fwd`).
-    pub fn show_config_fwd(&mut self) {
-        let nodes: Vec<(u32, u32)> = self
-            .workers
-            .iter()
-            .map(|worker| (worker.id, worker.node))
-            .collect();
-        let core_socket = |id: u32| {
-            nodes
-                .iter()
-                .find(|(have, _)| *have == id)
-                .map_or(0, |(_, node)| *node)
-        };
-        let sockets: Vec<(u16, Option<u32>)> = self
-            .ports
-            .iter()
-            .flatten()
-            .map(|port| (port.id, port.dev.info().node))
-            .collect();
-        let port_socket = |id: u16| {
-            SocketId(
-                sockets
-                    .iter()
-                    .find(|(have, _)| *have == id)
-                    .and_then(|(_, node)| *node),
-            )
-        };
-        let figures = self.forwarding.retry_figures;
-        let text = FwdConfig {
-            mode: self.mode(self.forwarding.laid_out_for),
-            layout: &self.forwarding.layout,
-            numa: self.args.pools.numa,
-            mp_alloc: mp_alloc(&self.args),
-            retry: RetryFigures {
-                retries: figures.times,
-                delay_us: figures.delay_us,
-            },
-            core_socket: &core_socket,
-            port_socket: &port_socket,
-            peer: &|port| self.forwarding.peer(port),
-        }
-        .to_string();
-        self.out.block(text);
-    }
-
     /// Starts forwarding, with `tx_first` bursts a stream sent first.
     ///
     /// # Errors
@@ -121,19 +61,7 @@ impl App {
     pub fn start_forwarding(&mut self, tx_first: u32) -> Result<(), StartRefusal> {
         self.check_start()?;
         self.lay_out();
-        let setups = self.setups();
-        let mut made = Vec::new();
-        for (ends, setup) in &setups {
-            let engine = (self.forwarding.engine.make)(setup).map_err(not_ready)?;
-            let first = match tx_first {
-                0 => None,
-                bursts => Some(Prelude {
-                    engine: tx_first_engine(setup)?,
-                    bursts,
-                }),
-            };
-            made.push((*ends, engine, first));
-        }
+        let made = self.make_engines(tx_first)?;
         if let Some(notice) = self.forwarding.engine.notice {
             self.out.complain(format_args!("mpps: {notice}"));
         }
@@ -148,30 +76,7 @@ impl App {
         }
         self.forwarding.streams.clear();
         self.forwarding.usage.clear();
-        let mut made = made.into_iter();
-        let layout = self.forwarding.layout.clone();
-        let lots = layout
-            .cores
-            .iter()
-            .map(|core| {
-                let streams = core
-                    .streams
-                    .iter()
-                    .zip(made.by_ref())
-                    .map(|(ends, (_, engine, first))| {
-                        let io = self.stream_io(ends);
-                        let enabled = self.enabled(ends);
-                        Stream {
-                            engine,
-                            io,
-                            enabled,
-                            first,
-                        }
-                    })
-                    .collect();
-                self.lot(core.lcore, streams)
-            })
-            .collect();
+        let lots = self.lots(made);
         last_words::watch(&self.forwarding.streams);
         let pools = self.pools.all();
         let stop = self.forwarding.stop.clone();
@@ -180,8 +85,51 @@ impl App {
                 self.forwarding.running = Some(workers);
                 Ok(())
             }
-            Err(error) => Err(not_ready(error.to_string())),
+            Err(error) => {
+                // The queues went with the threads that didn't start: their ports have to be started again.
+                for id in self.forwarding.active_ports().to_vec() {
+                    self.stop_port(id);
+                }
+                Err(not_ready(error.to_string()))
+            }
         }
+    }
+
+    /// An engine for each stream of the layout, in its order, and what it sends first.
+    fn make_engines(&self, tx_first: u32) -> Result<Vec<Made>, StartRefusal> {
+        let make = |setup: &StreamSetup| {
+            let engine = (self.forwarding.engine.make)(setup).map_err(not_ready)?;
+            let first = match tx_first {
+                0 => None,
+                bursts => Some(Prelude {
+                    engine: tx_first_engine(setup)?,
+                    bursts,
+                }),
+            };
+            Ok((engine, first))
+        };
+        self.setups().iter().map(make).collect()
+    }
+
+    /// The streams of each lcore, with the queues taken from their ports.
+    fn lots(&mut self, made: Vec<Made>) -> Vec<Lot> {
+        let mut made = made.into_iter();
+        let mut lots = Vec::new();
+        for core in self.forwarding.layout.cores.clone() {
+            let mut streams = Vec::new();
+            for (ends, (engine, first)) in core.streams.iter().zip(made.by_ref()) {
+                let io = self.stream_io(ends);
+                let enabled = self.enabled(ends);
+                streams.push(Stream {
+                    engine,
+                    io,
+                    enabled,
+                    first,
+                });
+            }
+            lots.push(self.lot(core.lcore, streams));
+        }
+        lots
     }
 
     fn check_start(&self) -> Result<(), StartRefusal> {
@@ -209,7 +157,7 @@ impl App {
     }
 
     /// What each stream's engine is made from, in the order of the layout.
-    fn setups(&self) -> Vec<(StreamEnds, StreamSetup)> {
+    fn setups(&self) -> Vec<StreamSetup> {
         let setup = |lcore: u32, ends: &StreamEnds| {
             let node = self
                 .workers
@@ -217,7 +165,7 @@ impl App {
                 .find(|worker| worker.id == lcore)
                 .map_or(0, |worker| worker.node);
             let pool = self.pools.first_on(node);
-            let setup = StreamSetup {
+            StreamSetup {
                 settings: self.engines.clone(),
                 rx: self.end(ends.rx),
                 tx: self.end(ends.tx),
@@ -226,8 +174,7 @@ impl App {
                 pool_capacity: pool.data_capacity(),
                 burst: usize::from(self.forwarding.burst),
                 lcore,
-            };
-            (*ends, setup)
+            }
         };
         let cores = self.forwarding.layout.cores.iter();
         cores
@@ -392,16 +339,5 @@ fn needed(engine: &EngineSpec) -> &'static str {
         Needs::Rx => "a receive queue",
         Needs::Tx => "a transmit queue",
         Needs::Both => "a receive and a transmit queue",
-    }
-}
-
-fn mp_alloc(args: &crate::app_args::AppArgs) -> MpAlloc {
-    use crate::app_args::MempoolKind;
-    match args.pools.kind {
-        MempoolKind::Native => MpAlloc::Native,
-        MempoolKind::Anon => MpAlloc::Anon,
-        MempoolKind::Xmem => MpAlloc::Xmem,
-        MempoolKind::XmemHuge => MpAlloc::XmemHuge,
-        MempoolKind::Xbuf => MpAlloc::Xbuf,
     }
 }
