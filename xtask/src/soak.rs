@@ -34,7 +34,7 @@ const SOAKS: &[Soak] = &[
     },
     Soak {
         name: "fuzz",
-        about: "every fuzz target for ten minutes",
+        about: "every fuzz target for five minutes",
         run: fuzz_all,
     },
     Soak {
@@ -124,7 +124,7 @@ fn ignored(workspace: &Workspace) -> Result<(), String> {
 }
 
 fn fuzz_all(workspace: &Workspace) -> Result<(), String> {
-    fuzz::fuzz(workspace, &[], Duration::from_secs(600))
+    fuzz::fuzz(workspace, &[], Duration::from_secs(300))
 }
 
 const MACSWAP: Scenario = Scenario {
