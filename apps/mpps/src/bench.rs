@@ -8,10 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mpps_cpu::{Clock, CpuSet, Topology};
-use mpps_dev::{
-    DevConfig, EthDev, LcoreId, PortId, ProbeContext, QueueConfig, Queues, RxOffloads,
-    RxQueueConfig, TxOffloads, TxQueueConfig,
-};
+use mpps_dev::{DevConfig, EthDev, LcoreId, PortId, ProbeContext, Queues};
 use mpps_engines::{EngineSettings, EngineSpec, PortEnd, Retry, StreamIo, StreamSetup, Watch};
 use mpps_mbuf::{Burst, OffloadFlags, Pool, PoolConfig};
 use mpps_shm::{MemoryConfig, PageSource};
@@ -226,26 +223,6 @@ fn probe(device: &str, number: usize, pool: &Pool) -> Result<Box<dyn EthDev>, Fa
     let driver =
         mpps_drivers::find(args.name()).ok_or_else(|| format!("no driver for {}", args.name()))?;
     let mut dev = driver.probe(&args, &ProbeContext::new(PortId::new(number as u16)?))?;
-    let config = config(pool);
-    dev.configure(&config)?;
+    dev.configure(&DevConfig::plain(pool, 1))?;
     Ok(dev)
-}
-
-/// One queue each way.
-fn config(pool: &Pool) -> DevConfig {
-    let rx = RxQueueConfig {
-        queue: QueueConfig::default(),
-        pool: pool.clone(),
-        offloads: RxOffloads::empty(),
-        drop_en: false,
-    };
-    let tx = TxQueueConfig {
-        queue: QueueConfig::default(),
-        offloads: TxOffloads::empty(),
-    };
-    DevConfig {
-        rx: vec![rx],
-        tx: vec![tx],
-        ..DevConfig::default()
-    }
 }

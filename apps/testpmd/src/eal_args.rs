@@ -15,9 +15,10 @@ mod types;
 #[cfg(test)]
 mod tests;
 
+pub use mpps_shm::{HugeUnlink, IovaMode};
 pub use types::{
-    Autoprobe, DeviceArgs, EalArgs, HugeUnlink, IovaMode, LogArgs, LogLevel, LogRule, LogTarget,
-    MemoryArgs, PageLimit, Telemetry,
+    Autoprobe, DeviceArgs, EalArgs, LogArgs, LogLevel, LogRule, LogTarget, MemoryArgs, PageLimit,
+    Telemetry,
 };
 
 use crate::app_args;

@@ -50,7 +50,10 @@ impl std::fmt::Display for Shown<'_> {
         let n = self.packet.copy_out(0, &mut front);
         let front = &front[..n];
         let flags = self.packet.flags();
-        let names: Vec<&str> = names(flags, self.received);
+        let names: Vec<&str> = match self.received {
+            true => flags.received_names().collect(),
+            false => flags.sent_names().collect(),
+        };
         let mac = |at: usize| {
             front
                 .get(at..)
@@ -105,160 +108,18 @@ fn pool_name(packet: &Mbuf) -> String {
     name
 }
 
-/// The names of the flags of one direction, in DPDK's order. Fields of several bits are named whatever they say, so that a
-/// packet without a flag still has names.
-fn names(flags: OffloadFlags, received: bool) -> Vec<&'static str> {
-    let table = if received { RECEIVED } else { SENT };
-    table
-        .iter()
-        .filter(|(mask, value, _)| (flags & *mask) == *value)
-        .map(|(_, _, name)| *name)
-        .collect()
-}
-
-/// The bits of a field, what they say, and its name.
-type Named = (OffloadFlags, OffloadFlags, &'static str);
-
-const fn flag(bit: OffloadFlags, name: &'static str) -> Named {
-    (bit, bit, name)
-}
-
-const RX_L4: OffloadFlags = OffloadFlags::RX_L4_CKSUM_BAD.union(OffloadFlags::RX_L4_CKSUM_GOOD);
-const RX_IP: OffloadFlags = OffloadFlags::RX_IP_CKSUM_BAD.union(OffloadFlags::RX_IP_CKSUM_GOOD);
-const RX_OUTER_L4: OffloadFlags =
-    OffloadFlags::RX_OUTER_L4_CKSUM_BAD.union(OffloadFlags::RX_OUTER_L4_CKSUM_GOOD);
-const NONE: OffloadFlags = OffloadFlags::empty();
-
-const RECEIVED: &[Named] = &[
-    flag(OffloadFlags::RX_VLAN, "RTE_MBUF_F_RX_VLAN"),
-    flag(OffloadFlags::RX_RSS_HASH, "RTE_MBUF_F_RX_RSS_HASH"),
-    flag(OffloadFlags::RX_FDIR, "RTE_MBUF_F_RX_FDIR"),
-    (
-        RX_L4,
-        OffloadFlags::RX_L4_CKSUM_BAD,
-        "RTE_MBUF_F_RX_L4_CKSUM_BAD",
-    ),
-    (
-        RX_L4,
-        OffloadFlags::RX_L4_CKSUM_GOOD,
-        "RTE_MBUF_F_RX_L4_CKSUM_GOOD",
-    ),
-    (RX_L4, RX_L4, "RTE_MBUF_F_RX_L4_CKSUM_NONE"),
-    (RX_L4, NONE, "RTE_MBUF_F_RX_L4_CKSUM_UNKNOWN"),
-    (
-        RX_IP,
-        OffloadFlags::RX_IP_CKSUM_BAD,
-        "RTE_MBUF_F_RX_IP_CKSUM_BAD",
-    ),
-    (
-        RX_IP,
-        OffloadFlags::RX_IP_CKSUM_GOOD,
-        "RTE_MBUF_F_RX_IP_CKSUM_GOOD",
-    ),
-    (RX_IP, RX_IP, "RTE_MBUF_F_RX_IP_CKSUM_NONE"),
-    (RX_IP, NONE, "RTE_MBUF_F_RX_IP_CKSUM_UNKNOWN"),
-    flag(
-        OffloadFlags::RX_OUTER_IP_CKSUM_BAD,
-        "RTE_MBUF_F_RX_OUTER_IP_CKSUM_BAD",
-    ),
-    flag(
-        OffloadFlags::RX_VLAN_STRIPPED,
-        "RTE_MBUF_F_RX_VLAN_STRIPPED",
-    ),
-    flag(OffloadFlags::RX_IEEE1588_PTP, "RTE_MBUF_F_RX_IEEE1588_PTP"),
-    flag(
-        OffloadFlags::RX_IEEE1588_TMST,
-        "RTE_MBUF_F_RX_IEEE1588_TMST",
-    ),
-    flag(OffloadFlags::RX_FDIR_ID, "RTE_MBUF_F_RX_FDIR_ID"),
-    flag(
-        OffloadFlags::RX_QINQ_STRIPPED,
-        "RTE_MBUF_F_RX_QINQ_STRIPPED",
-    ),
-    flag(OffloadFlags::RX_LRO, "RTE_MBUF_F_RX_LRO"),
-    (
-        RX_OUTER_L4,
-        OffloadFlags::RX_OUTER_L4_CKSUM_BAD,
-        "RTE_MBUF_F_RX_OUTER_L4_CKSUM_BAD",
-    ),
-    (
-        RX_OUTER_L4,
-        OffloadFlags::RX_OUTER_L4_CKSUM_GOOD,
-        "RTE_MBUF_F_RX_OUTER_L4_CKSUM_GOOD",
-    ),
-    (
-        RX_OUTER_L4,
-        RX_OUTER_L4,
-        "RTE_MBUF_F_RX_OUTER_L4_CKSUM_INVALID",
-    ),
-    (RX_OUTER_L4, NONE, "RTE_MBUF_F_RX_OUTER_L4_CKSUM_UNKNOWN"),
-];
-
-const SENT: &[Named] = &[
-    flag(OffloadFlags::TX_VLAN, "RTE_MBUF_F_TX_VLAN"),
-    flag(OffloadFlags::TX_QINQ, "RTE_MBUF_F_TX_QINQ"),
-    flag(OffloadFlags::TX_IP_CKSUM, "RTE_MBUF_F_TX_IP_CKSUM"),
-    (
-        OffloadFlags::TX_L4_MASK,
-        OffloadFlags::TX_TCP_CKSUM,
-        "RTE_MBUF_F_TX_TCP_CKSUM",
-    ),
-    (
-        OffloadFlags::TX_L4_MASK,
-        OffloadFlags::TX_SCTP_CKSUM,
-        "RTE_MBUF_F_TX_SCTP_CKSUM",
-    ),
-    (
-        OffloadFlags::TX_L4_MASK,
-        OffloadFlags::TX_UDP_CKSUM,
-        "RTE_MBUF_F_TX_UDP_CKSUM",
-    ),
-    (OffloadFlags::TX_L4_MASK, NONE, "RTE_MBUF_F_TX_L4_NO_CKSUM"),
-    flag(
-        OffloadFlags::TX_IEEE1588_TMST,
-        "RTE_MBUF_F_TX_IEEE1588_TMST",
-    ),
-    flag(OffloadFlags::TX_TCP_SEG, "RTE_MBUF_F_TX_TCP_SEG"),
-    flag(OffloadFlags::TX_IPV4, "RTE_MBUF_F_TX_IPV4"),
-    flag(OffloadFlags::TX_IPV6, "RTE_MBUF_F_TX_IPV6"),
-    flag(
-        OffloadFlags::TX_OUTER_IP_CKSUM,
-        "RTE_MBUF_F_TX_OUTER_IP_CKSUM",
-    ),
-    flag(OffloadFlags::TX_OUTER_IPV4, "RTE_MBUF_F_TX_OUTER_IPV4"),
-    flag(OffloadFlags::TX_OUTER_IPV6, "RTE_MBUF_F_TX_OUTER_IPV6"),
-    flag(OffloadFlags::TX_MACSEC, "RTE_MBUF_F_TX_MACSEC"),
-    flag(OffloadFlags::TX_UDP_SEG, "RTE_MBUF_F_TX_UDP_SEG"),
-    flag(
-        OffloadFlags::TX_OUTER_UDP_CKSUM,
-        "RTE_MBUF_F_TX_OUTER_UDP_CKSUM",
-    ),
-];
-
 #[cfg(test)]
 mod tests {
     //! Names of flags, against the texts that stand for no flag at all.
 
-    use super::*;
+    use mpps_mbuf::OffloadFlags;
+
     use crate::text::{RX_NO_OFFLOAD, TX_NO_OFFLOAD};
 
     #[test]
     fn a_packet_that_no_port_has_looked_into() {
-        assert_eq!(names(NONE, true), RX_NO_OFFLOAD);
-        assert_eq!(names(NONE, false), TX_NO_OFFLOAD);
-    }
-
-    #[test]
-    fn fields_say_one_thing() {
-        let flags =
-            OffloadFlags::RX_RSS_HASH | OffloadFlags::RX_IP_CKSUM_GOOD | OffloadFlags::TX_UDP_CKSUM;
-        let want = [
-            "RTE_MBUF_F_RX_RSS_HASH",
-            "RTE_MBUF_F_RX_L4_CKSUM_UNKNOWN",
-            "RTE_MBUF_F_RX_IP_CKSUM_GOOD",
-            "RTE_MBUF_F_RX_OUTER_L4_CKSUM_UNKNOWN",
-        ];
-        assert_eq!(names(flags, true), want);
-        assert_eq!(names(flags, false), ["RTE_MBUF_F_TX_UDP_CKSUM"]);
+        let none = OffloadFlags::empty();
+        assert_eq!(none.received_names().collect::<Vec<_>>(), RX_NO_OFFLOAD);
+        assert_eq!(none.sent_names().collect::<Vec<_>>(), TX_NO_OFFLOAD);
     }
 }

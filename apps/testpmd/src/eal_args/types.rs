@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use mpps_shm::{HugeUnlink, IovaMode};
+
 use crate::cores::CoreArgs;
 use crate::getopt::Notices;
 
@@ -126,27 +128,6 @@ pub struct PageLimit {
     pub page_bytes: u64,
     /// Limit in bytes, a multiple of the page size.
     pub limit_bytes: u64,
-}
-
-/// When hugepage files are removed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum HugeUnlink {
-    /// Files left by an earlier run, at start.
-    #[default]
-    Existing,
-    /// Before they are mapped.
-    Always,
-    /// Not at all; they are used again.
-    Never,
-}
-
-/// What a device calls an address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IovaMode {
-    /// Physical addresses.
-    Pa,
-    /// Virtual addresses.
-    Va,
 }
 
 /// `--telemetry` and its opposite.

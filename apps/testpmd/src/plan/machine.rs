@@ -1,11 +1,11 @@
 //! The command line's CPUs and memory, held against the machine's.
 
 use mpps_cpu::{CpuSet, Topology};
-use mpps_shm::{HugeUnlink, IovaMode, MemoryConfig};
+use mpps_shm::MemoryConfig;
 
 use super::{PlanError, PlannedLcore};
 use crate::cores::{CoreArgs, Cpus, Lcore, Numbers, resolve};
-use crate::eal_args::{self, MemoryArgs};
+use crate::eal_args::MemoryArgs;
 
 /// The main lcore and the others.
 pub(super) fn lcores(args: &CoreArgs) -> Result<(PlannedLcore, Vec<PlannedLcore>), PlanError> {
@@ -87,18 +87,11 @@ pub(super) fn memory(
         in_memory: args.in_memory,
         single_file_segments: args.single_file_segments,
         file_prefix: args.file_prefix.clone(),
-        huge_unlink: match args.huge_unlink {
-            eal_args::HugeUnlink::Existing => HugeUnlink::Existing,
-            eal_args::HugeUnlink::Always => HugeUnlink::Always,
-            eal_args::HugeUnlink::Never => HugeUnlink::Never,
-        },
+        huge_unlink: args.huge_unlink,
         legacy_mem: args.legacy_mem,
         match_allocations: args.match_allocations,
         base_virtaddr: args.base_virtaddr,
-        iova_mode: args.iova_mode.map(|mode| match mode {
-            eal_args::IovaMode::Pa => IovaMode::Pa,
-            eal_args::IovaMode::Va => IovaMode::Va,
-        }),
+        iova_mode: args.iova_mode,
         pagesz_limits: args
             .page_limits
             .iter()

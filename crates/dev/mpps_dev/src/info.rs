@@ -292,7 +292,28 @@ pub struct DevConfig {
     pub link_events: bool,
 }
 
+impl RxQueueConfig {
+    /// A queue that takes its packets from `pool`, with nothing else asked for.
+    pub fn of(pool: &Pool) -> Self {
+        Self {
+            queue: QueueConfig::default(),
+            pool: pool.clone(),
+            offloads: RxOffloads::empty(),
+            drop_en: false,
+        }
+    }
+}
+
 impl DevConfig {
+    /// So many plain queues in each direction, with mbufs from `pool`.
+    pub fn plain(pool: &Pool, queues: usize) -> Self {
+        Self {
+            rx: vec![RxQueueConfig::of(pool); queues],
+            tx: vec![TxQueueConfig::default(); queues],
+            ..Self::default()
+        }
+    }
+
     /// Checks the numbers of queues against what the port can have.
     pub fn check_queues(&self, info: &DevInfo) -> Result<(), OutOfRange> {
         let most = |what, have: usize, max: u16| {

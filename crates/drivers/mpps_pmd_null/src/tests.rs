@@ -1,10 +1,7 @@
 //! What only a null port does: packets of a size out of nothing, copies, no-rx, and its refusals.
 
 use mpps_cpu::Clock;
-use mpps_dev::{
-    DevConfig, Driver, EthDev, Lcore, LcoreId, PortId, ProbeContext, Queues, RxQueueConfig,
-    TxQueueConfig,
-};
+use mpps_dev::{DevConfig, Driver, EthDev, Lcore, LcoreId, PortId, ProbeContext, Queues};
 use mpps_mbuf::{Burst, Pool, PoolConfig};
 use mpps_shm::{MemoryConfig, PageSource};
 
@@ -28,17 +25,7 @@ fn probe(device: &str) -> Result<Box<dyn EthDev>, String> {
 }
 
 fn config(pool: &Pool, queues: usize) -> DevConfig {
-    let rx = RxQueueConfig {
-        queue: Default::default(),
-        pool: pool.clone(),
-        offloads: Default::default(),
-        drop_en: false,
-    };
-    DevConfig {
-        rx: vec![rx; queues],
-        tx: vec![TxQueueConfig::default(); queues],
-        ..DevConfig::default()
-    }
+    DevConfig::plain(pool, queues)
 }
 
 /// A started port with two queues each way.

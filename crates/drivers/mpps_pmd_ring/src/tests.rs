@@ -34,12 +34,7 @@ fn probe(device: &str) -> Result<Box<dyn EthDev>, String> {
 }
 
 fn config(pool: &Pool, rx: usize, tx: usize) -> DevConfig {
-    let queue = RxQueueConfig {
-        queue: Default::default(),
-        pool: pool.clone(),
-        offloads: Default::default(),
-        drop_en: false,
-    };
+    let queue = RxQueueConfig::of(pool);
     DevConfig {
         rx: vec![queue; rx],
         tx: vec![TxQueueConfig::default(); tx],

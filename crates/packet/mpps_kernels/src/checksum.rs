@@ -6,7 +6,7 @@
 //! Sums are of 16-bit words in little-endian order, which one's complement arithmetic allows (RFC 1071, 2.B): a folded
 //! sum is stored little-endian too, and then stands in the packet as it must.
 
-use crate::Unavailable;
+use crate::{Unavailable, by_name};
 
 /// Which kernel sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,10 +29,7 @@ impl ChecksumKind {
 
     /// The kernel of this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::NAMES
-            .iter()
-            .find(|(have, _)| *have == name)
-            .map(|(_, kind)| *kind)
+        by_name(Self::NAMES, name)
     }
 }
 

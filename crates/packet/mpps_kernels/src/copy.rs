@@ -6,7 +6,7 @@
 
 use mpps_mbuf::Mbuf;
 
-use crate::Unavailable;
+use crate::{Unavailable, by_name};
 
 /// Which kernel copies (`--copy`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,10 +38,7 @@ impl CopyKind {
 
     /// The kernel of this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::NAMES
-            .iter()
-            .find(|(have, _)| *have == name)
-            .map(|(_, kind)| *kind)
+        by_name(Self::NAMES, name)
     }
 }
 

@@ -16,6 +16,14 @@ pub use checksum::{Checksum, ChecksumKind};
 pub use copy::{Copier, CopyKind};
 pub use macswap::{MacSwap, MacSwapKind, Marks};
 
+/// The kind of this name in a table of names.
+fn by_name<K: Copy>(names: &[(&str, K)], name: &str) -> Option<K> {
+    names
+        .iter()
+        .find(|(have, _)| *have == name)
+        .map(|(_, kind)| *kind)
+}
+
 /// A kernel that can't run here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unavailable {

@@ -2,7 +2,7 @@
 
 use mpps_mbuf::{Mbuf, OffloadFlags, TxOffload};
 
-use crate::Unavailable;
+use crate::{Unavailable, by_name};
 
 /// What is written into the offload fields of each packet along the way.
 #[derive(Clone, Copy, Debug)]
@@ -37,10 +37,7 @@ impl MacSwapKind {
 
     /// The kernel of this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::NAMES
-            .iter()
-            .find(|(have, _)| *have == name)
-            .map(|(_, kind)| *kind)
+        by_name(Self::NAMES, name)
     }
 }
 

@@ -23,6 +23,7 @@
 
 mod burst;
 mod cache;
+mod flag_names;
 mod header;
 mod mbuf;
 mod metadata;

@@ -8,8 +8,7 @@ use std::sync::atomic::AtomicBool;
 use mpps_cpu::Clock;
 use mpps_dev::middleware::{Delay, Faults, Faulty, Traced};
 use mpps_dev::{
-    DevConfig, Driver, EthDev, Lcore, LcoreId, PortId, ProbeContext, Queues, RxQueue,
-    RxQueueConfig, TxQueue, TxQueueConfig,
+    DevConfig, Driver, EthDev, Lcore, LcoreId, PortId, ProbeContext, Queues, RxQueue, TxQueue,
 };
 use mpps_engines::{
     ChecksumSettings, ENGINES, EngineSettings, EngineSpec, PortEnd, Retry, StreamIo, StreamSetup,
@@ -44,18 +43,7 @@ fn pool() -> Pool {
 fn start(driver: &dyn Driver, device: &str, pool: &Pool) -> (Box<dyn EthDev>, Queues) {
     let context = ProbeContext::new(PortId::new(0).unwrap());
     let mut dev = driver.probe(&device.parse().unwrap(), &context).unwrap();
-    let rx = RxQueueConfig {
-        queue: Default::default(),
-        pool: pool.clone(),
-        offloads: Default::default(),
-        drop_en: false,
-    };
-    dev.configure(&DevConfig {
-        rx: vec![rx],
-        tx: vec![TxQueueConfig::default()],
-        ..DevConfig::default()
-    })
-    .unwrap();
+    dev.configure(&DevConfig::plain(pool, 1)).unwrap();
     let queues = dev.start().unwrap();
     (dev, queues)
 }

@@ -10,10 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use mpps_cpu::Clock;
-use mpps_dev::{
-    DevConfig, Driver, EthDev, Lcore, LcoreId, PortId, ProbeContext, QueueConfig, RxOffloads,
-    RxQueueConfig, TxQueueConfig,
-};
+use mpps_dev::{DevConfig, Driver, EthDev, Lcore, LcoreId, PortId, ProbeContext};
 use mpps_engines::{EngineSettings, PortEnd, Retry, StreamIo, StreamSetup, Watch};
 use mpps_kernels::{Checksum, ChecksumKind, MacSwap, MacSwapKind};
 use mpps_mbuf::{Burst, OffloadFlags, Pool, PoolConfig};
@@ -86,17 +83,7 @@ fn port(number: u16, pool: &Pool) -> Result<Box<dyn EthDev>, Failure> {
         &format!("net_null{number}").parse()?,
         &ProbeContext::new(PortId::new(number)?),
     )?;
-    let rx = RxQueueConfig {
-        queue: QueueConfig::default(),
-        pool: pool.clone(),
-        offloads: RxOffloads::empty(),
-        drop_en: false,
-    };
-    dev.configure(&DevConfig {
-        rx: vec![rx],
-        tx: vec![TxQueueConfig::default()],
-        ..DevConfig::default()
-    })?;
+    dev.configure(&DevConfig::plain(pool, 1))?;
     Ok(dev)
 }
 

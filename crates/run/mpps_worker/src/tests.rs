@@ -5,10 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use mpps_cpu::{Clock, CpuSet};
-use mpps_dev::{
-    DevConfig, Driver, EthDev, LcoreId, PortId, ProbeContext, QueueConfig, RxOffloads,
-    RxQueueConfig, TxQueueConfig,
-};
+use mpps_dev::{DevConfig, Driver, EthDev, LcoreId, PortId, ProbeContext};
 use mpps_engines::{Engine, Retry, StreamIo, StreamStats, Watch};
 use mpps_mbuf::{Burst, Pool, PoolConfig};
 use mpps_shm::{MemoryConfig, PageSource};
@@ -30,18 +27,7 @@ fn null(number: u16, pool: &Pool) -> Box<dyn EthDev> {
     let mut dev = mpps_pmd_null::Null
         .probe(&args, &ProbeContext::new(PortId::new(number).unwrap()))
         .unwrap();
-    let rx = RxQueueConfig {
-        queue: QueueConfig::default(),
-        pool: pool.clone(),
-        offloads: RxOffloads::empty(),
-        drop_en: false,
-    };
-    dev.configure(&DevConfig {
-        rx: vec![rx],
-        tx: vec![TxQueueConfig::default()],
-        ..DevConfig::default()
-    })
-    .unwrap();
+    dev.configure(&DevConfig::plain(pool, 1)).unwrap();
     dev
 }
 

@@ -9,10 +9,7 @@ use mpps_mbuf::{BURST_MAX, Burst, Mbuf, Pool, PoolConfig};
 use mpps_shm::{MemoryConfig, PageSource};
 
 use super::{Facts, Source, Subject, Violation};
-use crate::{
-    DevConfig, EthDev, Lcore, LcoreId, PortId, ProbeContext, ProbeError, Queues, RxQueueConfig,
-    TxQueueConfig,
-};
+use crate::{DevConfig, EthDev, Lcore, LcoreId, PortId, ProbeContext, ProbeError, Queues};
 
 /// Bytes of the buffers of the kit's pools, headroom included.
 const DATA_ROOM: u16 = 2176;
@@ -80,18 +77,7 @@ pub(super) fn pool(name: &str, size: u32) -> Played<Pool> {
 /// A configuration of so many queues of each kind.
 pub(super) fn config(queues: u16, pool: &Pool) -> DevConfig {
     let queues = usize::from(queues);
-    DevConfig {
-        rx: (0..queues)
-            .map(|_| RxQueueConfig {
-                queue: Default::default(),
-                pool: pool.clone(),
-                offloads: Default::default(),
-                drop_en: false,
-            })
-            .collect(),
-        tx: vec![TxQueueConfig::default(); queues],
-        ..DevConfig::default()
-    }
+    DevConfig::plain(pool, queues)
 }
 
 impl Rig {

@@ -45,14 +45,7 @@ fn port() -> Port {
 fn config(rx: usize, tx: usize) -> DevConfig {
     let pool = pool();
     DevConfig {
-        rx: (0..rx)
-            .map(|_| RxQueueConfig {
-                queue: Default::default(),
-                pool: pool.clone(),
-                offloads: RxOffloads::empty(),
-                drop_en: false,
-            })
-            .collect(),
+        rx: vec![RxQueueConfig::of(&pool); rx],
         tx: vec![TxQueueConfig::default(); tx],
         ..DevConfig::default()
     }

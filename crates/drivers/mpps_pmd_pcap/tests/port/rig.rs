@@ -114,12 +114,7 @@ impl Rig {
 
     pub(crate) fn with(args: &str, queues: usize, pool: Pool, rx_offloads: RxOffloads) -> Self {
         let mut dev = probe(args).unwrap();
-        let rx = RxQueueConfig {
-            queue: Default::default(),
-            pool: pool.clone(),
-            offloads: RxOffloads::empty(),
-            drop_en: false,
-        };
+        let rx = RxQueueConfig::of(&pool);
         dev.configure(&DevConfig {
             rx: vec![rx; queues],
             tx: vec![TxQueueConfig::default(); queues],

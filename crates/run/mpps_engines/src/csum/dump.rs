@@ -143,99 +143,19 @@ struct RxNames(OffloadFlags);
 /// Names of transmit flags, a blank behind each.
 struct TxNames(OffloadFlags);
 
-/// The four states of a checksum, by its bits for bad and good.
-fn state(
-    flags: OffloadFlags,
-    bad: OffloadFlags,
-    good: OffloadFlags,
-    both: &'static str,
-) -> &'static str {
-    match (flags.contains(bad), flags.contains(good)) {
-        (true, true) => both,
-        (true, false) => "BAD",
-        (false, true) => "GOOD",
-        (false, false) => "UNKNOWN",
-    }
-}
-
-fn single(
-    f: &mut fmt::Formatter<'_>,
-    flags: OffloadFlags,
-    names: &[(OffloadFlags, &str)],
-) -> fmt::Result {
-    for (flag, name) in names {
-        if flags.contains(*flag) {
-            write!(f, "RTE_MBUF_F_{name} ")?;
-        }
-    }
-    Ok(())
-}
-
 impl fmt::Display for RxNames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use OffloadFlags as F;
-        single(
-            f,
-            self.0,
-            &[
-                (F::RX_VLAN, "RX_VLAN"),
-                (F::RX_RSS_HASH, "RX_RSS_HASH"),
-                (F::RX_FDIR, "RX_FDIR"),
-            ],
-        )?;
-        let l4 = state(self.0, F::RX_L4_CKSUM_BAD, F::RX_L4_CKSUM_GOOD, "NONE");
-        let ip = state(self.0, F::RX_IP_CKSUM_BAD, F::RX_IP_CKSUM_GOOD, "NONE");
-        write!(
-            f,
-            "RTE_MBUF_F_RX_L4_CKSUM_{l4} RTE_MBUF_F_RX_IP_CKSUM_{ip} "
-        )?;
-        single(
-            f,
-            self.0,
-            &[
-                (F::RX_OUTER_IP_CKSUM_BAD, "RX_OUTER_IP_CKSUM_BAD"),
-                (F::RX_VLAN_STRIPPED, "RX_VLAN_STRIPPED"),
-                (F::RX_IEEE1588_PTP, "RX_IEEE1588_PTP"),
-                (F::RX_IEEE1588_TMST, "RX_IEEE1588_TMST"),
-                (F::RX_FDIR_ID, "RX_FDIR_ID"),
-                (F::RX_QINQ_STRIPPED, "RX_QINQ_STRIPPED"),
-                (F::RX_LRO, "RX_LRO"),
-                (F::RX_QINQ, "RX_QINQ"),
-            ],
-        )?;
-        let (bad, good) = (F::RX_OUTER_L4_CKSUM_BAD, F::RX_OUTER_L4_CKSUM_GOOD);
-        let outer = state(self.0, bad, good, "INVALID");
-        write!(f, "RTE_MBUF_F_RX_OUTER_L4_CKSUM_{outer} ")
+        self.0
+            .received_names()
+            .try_for_each(|name| write!(f, "{name} "))
     }
 }
 
 impl fmt::Display for TxNames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use OffloadFlags as F;
-        let before = [(F::TX_VLAN, "TX_VLAN"), (F::TX_IP_CKSUM, "TX_IP_CKSUM")];
-        single(f, self.0, &before)?;
-        let l4 = match self.0 & F::TX_L4_MASK {
-            F::TX_TCP_CKSUM => "TX_TCP_CKSUM",
-            F::TX_SCTP_CKSUM => "TX_SCTP_CKSUM",
-            F::TX_UDP_CKSUM => "TX_UDP_CKSUM",
-            _ => "TX_L4_NO_CKSUM",
-        };
-        write!(f, "RTE_MBUF_F_{l4} ")?;
-        single(
-            f,
-            self.0,
-            &[
-                (F::TX_TCP_SEG, "TX_TCP_SEG"),
-                (F::TX_IPV4, "TX_IPV4"),
-                (F::TX_IPV6, "TX_IPV6"),
-                (F::TX_OUTER_IP_CKSUM, "TX_OUTER_IP_CKSUM"),
-                (F::TX_OUTER_IPV4, "TX_OUTER_IPV4"),
-                (F::TX_OUTER_IPV6, "TX_OUTER_IPV6"),
-                (F::TX_QINQ, "TX_QINQ"),
-                (F::TX_MACSEC, "TX_MACSEC"),
-                (F::TX_OUTER_UDP_CKSUM, "TX_OUTER_UDP_CKSUM"),
-            ],
-        )
+        self.0
+            .sent_names()
+            .try_for_each(|name| write!(f, "{name} "))
     }
 }
 
