@@ -60,6 +60,7 @@ pub(crate) fn run(time: Duration) -> Result<(), Failure> {
 
 const NEXT: &str = "\
 What to try next:
+  cargo build --release                                                                      makes testpmd, too
   target/release/testpmd --vdev net_null0 --vdev net_null1 -- -i --forward-mode=macswap     then: start, show port stats all, stop
   target/release/testpmd --vdev net_pcap0,rx_pcap=in.pcap,tx_pcap=out.pcap -- --port-topology=chained --forward-mode=macswap
   target/release/testpmd --vdev net_null0 --vdev net_null1 -- --stats-period 1              Ctrl-C ends it
