@@ -1,7 +1,7 @@
 //! Core selection: `-c`, `-l`, `--lcores`, `-R`, `--main-lcore`, service cores.
 //!
 //! An *lcore* is a thread of the program by number; `--lcores` says on which CPUs it runs, the other options give
-//! lcore i the CPU i. [`CoreSelection`] is what the options say, without a look at the machine. [`resolve`] holds it
+//! lcore i the CPU i. [`CoreSelection`] is what the options say, without a look at the machine. [`resolve()`] holds it
 //! against the CPUs there are and gives [`Lcores`], from which the plan makes threads. All of it is pure: the plan
 //! reads sysfs and the affinity and passes them in.
 
