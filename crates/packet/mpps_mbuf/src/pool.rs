@@ -81,7 +81,7 @@ pub enum PoolError {
         /// What is allowed.
         allowed: &'static str,
     },
-    /// There are [`MAX_POOLS`] pools already.
+    /// There are 4,096 pools already.
     #[error(
         "mbuf pool {name}: there are {MAX_POOLS} pools already, the most that a process can have"
     )]

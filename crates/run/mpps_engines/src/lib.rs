@@ -6,7 +6,7 @@
 //! was not sent — is in [`StreamIo`].
 //!
 //! A packet is changed only where its frame is as long as the engine needs; a shorter one passes unchanged. Data that
-//! clones share is copied first ([`private`]), or the packet is dropped and counted when there is no mbuf to copy into.
+//! clones share is copied first (module `private`), or the packet is dropped and counted when there is no mbuf to copy into.
 #![forbid(unsafe_code)]
 
 mod csum;
