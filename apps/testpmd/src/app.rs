@@ -142,6 +142,7 @@ impl App {
         let watch = Watch::new(verbose::show);
         let ports = probe(devices, &args, copier)?;
         ports::check_queues(&args, &ports)?;
+        ports::check_nodes(&args, &ports)?;
         let forwarding = Forwarding::new(&args, &workers, &ports)?;
         // A closed standard output ends the console or the statistics, in good order.
         let _ = out.flush();

@@ -188,6 +188,12 @@ fn without_effect(line: &CommandLine, notices: &mut Vec<String>) {
             "--eth-link-speed {speed} has no effect here: a software port has no speed to set"
         ));
     }
+    if !line.app.pools.ring_numa.is_empty() {
+        notices.push(
+            "--ring-numa-config has no effect here: software ports have no rings on a node"
+                .to_owned(),
+        );
+    }
     if line.app.own.isolate_pools {
         notices.push(
             "--isolate-pools has no effect here: no port lends its buffers to a back end"

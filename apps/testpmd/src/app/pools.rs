@@ -140,5 +140,11 @@ fn nodes(args: &AppArgs, workers: &[PlannedLcore], ports: &[Option<PortSlot>]) -
         .iter()
         .map(|worker| worker.node)
         .chain(of_ports)
+        .chain(
+            args.pools
+                .port_numa
+                .iter()
+                .map(|(_, node)| u32::from(*node)),
+        )
         .collect()
 }

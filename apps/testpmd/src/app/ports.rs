@@ -42,6 +42,23 @@ pub(super) fn check_queues(args: &AppArgs, ports: &[Option<PortSlot>]) -> Result
     check("--txq", args.queues.txq, max_tx)
 }
 
+/// Ports that `--port-numa-config` and `--ring-numa-config` name.
+pub(super) fn check_nodes(args: &AppArgs, ports: &[Option<PortSlot>]) -> Result<(), Fatal> {
+    let (pools, rings) = (&args.pools.port_numa, &args.pools.ring_numa);
+    let named = pools.iter().map(|(port, _)| ("--port-numa-config", *port));
+    let named = named.chain(rings.iter().map(|ring| ("--ring-numa-config", ring.port)));
+    match named
+        .into_iter()
+        .find(|(_, port)| usize::from(*port) >= ports.len())
+    {
+        Some((option, port)) => Err(Fatal::Other(format!(
+            "{option} names port {port}, and there are {} ports, from 0 on",
+            ports.len()
+        ))),
+        None => Ok(()),
+    }
+}
+
 impl App {
     /// The port of this number.
     pub fn port(&self, id: u16) -> Option<&PortSlot> {
@@ -179,7 +196,7 @@ impl App {
                 thresholds: thresholds(registers, options.rxfreet, None),
                 deferred_start: wish.deferred,
             },
-            pool: self.pools.first_on(info.node.unwrap_or(0)).clone(),
+            pool: self.pools.first_on(self.pool_node(slot)).clone(),
             offloads: RxOffloads::from_bits_retain(wish.offloads),
             drop_en: self.args.offloads.drop_en,
         })
@@ -201,6 +218,20 @@ impl App {
                 deferred_start: wish.deferred,
             },
             offloads: TxOffloads::from_bits_retain(wish.offloads),
+        })
+    }
+
+    /// The node that a port's receive mbufs come from: as `--port-numa-config` says, the last one holding, else its own.
+    fn pool_node(&self, slot: &PortSlot) -> u32 {
+        let wished = self
+            .args
+            .pools
+            .port_numa
+            .iter()
+            .rev()
+            .find(|(port, _)| *port == slot.id);
+        wished.map_or(slot.dev.info().node.unwrap_or(0), |(_, node)| {
+            u32::from(*node)
         })
     }
 

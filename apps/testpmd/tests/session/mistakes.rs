@@ -42,6 +42,18 @@ const MISTAKES: &[(&str, &[&str])] = &[
         &["rxq", "2000", "1024"],
     ),
     (
+        "-l 0,1 --no-pci --vdev net_null0 -- -i --port-numa-config=(3,0)",
+        &["--port-numa-config", "port 3", "1 ports"],
+    ),
+    (
+        "-l 0,1 --no-pci --vdev net_null0 -- -i --port-numa-config=(0,77)",
+        &["NUMA node 77"],
+    ),
+    (
+        "-l 0,1 --no-pci --vdev net_null0 -- -i --ring-numa-config=(4,1,0)",
+        &["--ring-numa-config", "port 4"],
+    ),
+    (
         "-l 0,1 --no-pci --vdev net_null0 -- -i --nosuch",
         &["`--nosuch`"],
     ),
