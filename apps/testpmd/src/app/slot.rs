@@ -61,9 +61,13 @@ impl PortSlot {
     ) -> Result<Self, Fatal> {
         let id = PortId::new(u16::try_from(number).unwrap_or(u16::MAX))
             .map_err(|error| Fatal::Other(format!("--vdev {}: {error}", device.args.name())))?;
-        let dev = device
-            .driver
-            .probe(&device.args, &ProbeContext { port: id, copier })?;
+        let dev = device.driver.probe(
+            &device.args,
+            &ProbeContext {
+                copier,
+                ..ProbeContext::new(id)
+            },
+        )?;
         Ok(Self::new(id.get(), dev, args))
     }
 

@@ -1,9 +1,13 @@
 //! Drivers and the control side of a port.
 
+use std::sync::Arc;
+
 use mpps_kernels::{Copier, CopyKind};
+use mpps_shm::PageSource;
 use mpps_wire::MacAddr;
 
 use crate::devargs::{ArgSpec, DevArgError, DevArgs};
+use crate::events::Events;
 use crate::info::{DevConfig, DevInfo, Link};
 use crate::port::Port;
 use crate::queue::Queues;
@@ -29,20 +33,29 @@ pub trait Driver: Sync {
 }
 
 /// What the program tells a driver that makes a port.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ProbeContext {
     /// The number the port will have.
     pub port: PortId,
     /// How packet bytes are copied.
     pub copier: Copier,
+    /// Where shareable memory comes from; none where the program has no wishes, and the driver makes a source of its own.
+    pub pages: Option<Arc<PageSource>>,
+    /// Whom the port tells of changes that a peer brings about.
+    pub events: Events,
 }
 
 impl ProbeContext {
-    /// A context for this port, with the usual copy.
+    /// A context for this port, with the usual copy, memory without wishes and nobody who listens to events.
     pub fn new(port: PortId) -> Self {
         let copier =
             Copier::choose(CopyKind::Auto).unwrap_or_else(|_| unreachable!("auto runs everywhere"));
-        Self { port, copier }
+        Self {
+            port,
+            copier,
+            pages: None,
+            events: Events::default(),
+        }
     }
 }
 

@@ -17,6 +17,7 @@
 pub mod conformance;
 pub mod devargs;
 mod ethdev;
+mod events;
 mod ids;
 mod info;
 mod lcore;
@@ -28,6 +29,7 @@ mod stats;
 
 pub use devargs::{ArgKind, ArgSpec, DevArgError, DevArgs};
 pub use ethdev::{ConfigError, Driver, EthDev, ProbeContext, ProbeError, StartError, Unsupported};
+pub use events::{Events, PortEvent};
 pub use ids::{BurstSize, LcoreId, OutOfRange, PortId, QueueSize};
 pub use info::{
     DevConfig, DevInfo, Link, QueueConfig, RssSettings, RxMode, RxOffloads, RxQueueConfig,
