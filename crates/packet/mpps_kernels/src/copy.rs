@@ -96,8 +96,13 @@ impl std::fmt::Debug for Copier {
     }
 }
 
-/// How one kind moves bytes.
-trait Mover {
+/// How one kind moves bytes. For code that is compiled once a kind, inside one function for the kind's instructions.
+pub trait Mover: 'static {
+    /// The kind.
+    const KIND: CopyKind;
+
+    /// Moves `len` bytes.
+    ///
     /// # Safety
     /// `len` bytes can be read at `from` and written at `to`, the two don't overlap, and the CPU has the instructions.
     unsafe fn move_bytes(to: *mut u8, from: *const u8, len: usize);
@@ -196,9 +201,13 @@ mod plain {
 
     use super::{Copier, Mover, copy_with, drain_with, fill_with, small, stride};
 
-    struct Libc;
+    /// See [`super::CopyKind::Libc`].
+    #[derive(Debug)]
+    pub struct Libc;
 
     impl Mover for Libc {
+        const KIND: super::CopyKind = super::CopyKind::Libc;
+
         #[inline(always)]
         unsafe fn move_bytes(to: *mut u8, from: *const u8, len: usize) {
             // SAFETY: the caller's promise.
@@ -206,9 +215,13 @@ mod plain {
         }
     }
 
-    struct Inline;
+    /// See [`super::CopyKind::Inline`].
+    #[derive(Debug)]
+    pub struct Inline;
 
     impl Mover for Inline {
+        const KIND: super::CopyKind = super::CopyKind::Inline;
+
         #[inline(always)]
         unsafe fn move_bytes(to: *mut u8, from: *const u8, len: usize) {
             // SAFETY: the caller's promise.
@@ -273,6 +286,14 @@ mod vector {
 
 #[cfg(target_arch = "x86_64")]
 mod vector;
+
+/// The kinds as types, for code that is compiled once for each.
+pub mod movers {
+    pub use super::Mover;
+    pub use super::plain::{Inline, Libc};
+    #[cfg(target_arch = "x86_64")]
+    pub use super::vector::{Bytes32, Bytes64, Erms};
+}
 
 #[cfg(test)]
 mod tests;

@@ -13,7 +13,7 @@ mod copy;
 mod macswap;
 
 pub use checksum::{Checksum, ChecksumKind};
-pub use copy::{Copier, CopyKind};
+pub use copy::{Copier, CopyKind, movers};
 pub use macswap::{MacSwap, MacSwapKind, Marks};
 
 /// The kind of this name in a table of names.

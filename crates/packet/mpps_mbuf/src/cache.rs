@@ -20,7 +20,7 @@ const STOCK: usize = CACHE_MAX + CACHE_MAX / 2 + BURST_MAX;
 
 /// On cache lines of its own, as its length changes with every burst.
 #[repr(align(128))]
-struct Cache {
+pub(crate) struct Cache {
     stock: Box<Slots>,
     /// Initialised below this index; the top was freed last.
     len: usize,
@@ -119,6 +119,12 @@ impl Caches {
         bytes
     }
 
+    /// The entry of a pool.
+    #[inline(always)]
+    pub(crate) fn cache_mut(&mut self, pool: PoolId) -> Option<&mut Option<Cache>> {
+        self.by_pool.get_mut(pool.index())
+    }
+
     /// Frees one packet.
     #[inline]
     pub fn free_one(&mut self, packet: Mbuf) {
@@ -183,11 +189,23 @@ impl Cache {
 
     /// Sees to it that `n` mbufs, which are about to be taken, are in stock; says how many there are of them.
     #[inline(always)]
-    fn ensure(&mut self, n: usize) -> usize {
+    pub(crate) fn ensure(&mut self, n: usize) -> usize {
         if self.len < n {
             self.refill(n);
         }
         n.min(self.len)
+    }
+
+    /// The `n` slots at the top, which [`Cache::ensure`] said are there.
+    #[inline(always)]
+    pub(crate) fn top(&self, n: usize) -> &[MaybeUninit<Slot>] {
+        &self.stock.0[self.len - n..self.len]
+    }
+
+    /// Gives up the `n` slots at the top.
+    #[inline(always)]
+    pub(crate) fn give_up(&mut self, n: usize) {
+        self.len -= n;
     }
 
     #[cold]
@@ -211,13 +229,21 @@ impl Cache {
     #[inline(always)]
     fn put(&mut self, packets: &mut Burst) {
         let n = packets.len();
-        let from = packets.headers().as_ptr().cast::<Slot>();
+        // SAFETY: Slot and the packet's handle are the same pointer, and the burst gives them up below.
+        unsafe { self.put_slots(packets.headers().as_ptr().cast::<Slot>(), n) };
+        packets.advance(n);
+    }
+
+    /// Takes over `n` free mbufs, at most [`BURST_MAX`].
+    ///
+    /// # Safety
+    /// `from` has `n` slots, all of this cache's pool, which the caller owns and gives up.
+    #[inline(always)]
+    pub(crate) unsafe fn put_slots(&mut self, from: *const Slot, n: usize) {
         // `limit + BURST_MAX` fits the stock, so that there is room before the spill.
         let to = &mut self.stock.0[self.len..][..n];
-        // SAFETY: `n` handles on both sides; Slot and the packet's handle are the same pointer, and the burst gives them
-        // up below.
+        // SAFETY: `n` handles on both sides.
         unsafe { std::ptr::copy_nonoverlapping(from, to.as_mut_ptr().cast::<Slot>(), n) };
-        packets.advance(n);
         self.len += n;
         if self.len > self.limit {
             self.spill();

@@ -25,6 +25,7 @@ mod burst;
 mod cache;
 mod flag_names;
 mod header;
+mod held;
 mod mbuf;
 mod metadata;
 mod offload;
@@ -36,9 +37,10 @@ mod tests;
 
 pub use burst::{BURST_MAX, Burst};
 pub use cache::Caches;
+pub use held::Tag;
 pub use mbuf::{Mbuf, Segments};
 pub use offload::{OffloadFlags, TxOffload};
-pub use pool::{Pool, PoolConfig, PoolError, PoolId, PoolInfo, for_each_pool};
+pub use pool::{Pool, PoolConfig, PoolError, PoolId, PoolInfo, for_each_pool, pools};
 
 /// Bytes kept free before the data of a fresh mbuf, for headers that are prepended.
 pub const HEADROOM: u16 = 128;

@@ -242,6 +242,30 @@ pub fn for_each_pool(f: impl FnMut(&PoolInfo)) {
     snapshot().iter().for_each(f);
 }
 
+/// A handle to every pool there is, in the order of their numbers: for ports that lend the buffers of all of them.
+pub fn pools() -> Vec<Pool> {
+    let _guard = lock(&NUMBERS);
+    let mut handles = Vec::new();
+    for entry in &REGISTRY {
+        // Acquire: pairs with the Release store in `register`.
+        let Some(pool) = NonNull::new(entry.load(Ordering::Acquire)) else {
+            continue;
+        };
+        // SAFETY: an entry is cleared under NUMBERS before its pool is freed.
+        let count = unsafe { &pool.as_ref().handles };
+        // A pool without handles is about to be released, or its memory is kept for an mbuf that is out.
+        // Relaxed: as in `clone`; NUMBERS keeps the release away until we are done.
+        let alive = |n: usize| (n > 0).then_some(n + 1);
+        if count
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, alive)
+            .is_ok()
+        {
+            handles.push(Pool(pool));
+        }
+    }
+    handles
+}
+
 fn snapshot() -> Vec<PoolInfo> {
     let _guard = lock(&NUMBERS);
     // Acquire: pairs with the Release store in `register`.

@@ -7,11 +7,15 @@ use std::arch::x86_64::{
 use mpps_cpu::{Avx2, Avx512};
 use mpps_mbuf::Mbuf;
 
-use super::{Copier, Mover, copy_with, drain_with, fill_with, small, stride};
+use super::{Copier, CopyKind, Mover, copy_with, drain_with, fill_with, small, stride};
 
-struct Erms;
+/// See [`CopyKind::Erms`]; needs its instructions.
+#[derive(Debug)]
+pub struct Erms;
 
 impl Mover for Erms {
+    const KIND: CopyKind = CopyKind::Erms;
+
     #[inline(always)]
     unsafe fn move_bytes(to: *mut u8, from: *const u8, len: usize) {
         // SAFETY: the caller's promise; the direction flag is clear by the ABI.
@@ -27,9 +31,13 @@ impl Mover for Erms {
     }
 }
 
-struct Bytes32;
+/// See [`CopyKind::Avx2`]; needs its instructions.
+#[derive(Debug)]
+pub struct Bytes32;
 
 impl Mover for Bytes32 {
+    const KIND: CopyKind = CopyKind::Avx2;
+
     #[inline(always)]
     unsafe fn move_bytes(to: *mut u8, from: *const u8, len: usize) {
         // SAFETY: the caller's promise.
@@ -45,9 +53,13 @@ impl Mover for Bytes32 {
     }
 }
 
-struct Bytes64;
+/// See [`CopyKind::Avx512`]; needs its instructions.
+#[derive(Debug)]
+pub struct Bytes64;
 
 impl Mover for Bytes64 {
+    const KIND: CopyKind = CopyKind::Avx512;
+
     #[inline(always)]
     unsafe fn move_bytes(to: *mut u8, from: *const u8, len: usize) {
         // SAFETY: the caller's promise.
