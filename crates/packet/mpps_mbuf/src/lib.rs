@@ -23,6 +23,7 @@
 
 mod burst;
 mod cache;
+mod debt;
 mod flag_names;
 mod header;
 mod held;
@@ -37,6 +38,7 @@ mod tests;
 
 pub use burst::{BURST_MAX, Burst};
 pub use cache::Caches;
+pub use debt::{Gso, GsoKind, PartialChecksum};
 pub use held::Tag;
 pub use mbuf::{Mbuf, Segments};
 pub use offload::{OffloadFlags, TxOffload};

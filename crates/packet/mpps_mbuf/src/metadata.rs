@@ -13,16 +13,43 @@ impl Mbuf {
     }
 
     /// Sets the offload flags and the header lengths in one go.
+    ///
+    /// A packet with a debt ([`OffloadFlags::DEBT`]) keeps it, flags and word: what an engine marks says nothing about
+    /// whether the checksum was computed meanwhile. [`Mbuf::clear_debt`] first where it was.
     #[inline(always)]
     pub fn set_offload(&mut self, flags: OffloadFlags, lengths: TxOffload) {
-        field!(self.ol_flags = flags.bits());
-        field!(self.tx_offload = lengths.bits());
+        let debt = self.flags() & OffloadFlags::DEBT;
+        field!(self.ol_flags = (flags | debt).bits());
+        if debt.is_empty() {
+            field!(self.tx_offload = lengths.bits());
+        }
     }
 
-    /// Sets the offload flags alone.
+    /// Sets the offload flags alone; a debt stays, as with [`Mbuf::set_offload`].
     #[inline(always)]
     pub fn set_flags(&mut self, flags: OffloadFlags) {
+        let debt = self.flags() & OffloadFlags::DEBT;
+        field!(self.ol_flags = (flags | debt).bits());
+    }
+
+    /// Sets flags and word, whatever was there.
+    #[inline]
+    pub(crate) fn put_offload(&mut self, flags: OffloadFlags, word: TxOffload) {
         field!(self.ol_flags = flags.bits());
+        field!(self.tx_offload = word.bits());
+    }
+
+    /// Takes over all that travels with another packet beside its bytes, a debt included.
+    pub fn copy_metadata(&mut self, from: &Mbuf) {
+        self.put_offload(from.flags(), from.tx_offload());
+        let (packet_type, hash) = (field!(from.packet_type), field!(from.hash));
+        field!(self.packet_type = packet_type);
+        field!(self.hash = hash);
+        self.set_vlan(from.vlan(), from.vlan_outer());
+        self.set_port(from.port());
+        if let Some(nanoseconds) = from.timestamp() {
+            self.set_timestamp(nanoseconds);
+        }
     }
 
     /// Header lengths and TSO size.

@@ -42,6 +42,16 @@ bitflags::bitflags! {
         const RX_OUTER_L4_CKSUM_BAD = 1 << 21;
         /// The outer L4 checksum is right.
         const RX_OUTER_L4_CKSUM_GOOD = 1 << 22;
+        /// The packet is TCP over IPv4, to be cut; see [`crate::Gso`]. This and the next four are bits of our own.
+        const RX_GSO_TCPV4 = 1 << 34;
+        /// The packet is TCP over IPv6, to be cut.
+        const RX_GSO_TCPV6 = 1 << 35;
+        /// The packet is UDP, to be cut into datagrams.
+        const RX_GSO_UDP = 1 << 36;
+        /// The TCP header of the packet to be cut has ECN bits.
+        const RX_GSO_ECN = 1 << 37;
+        /// The L4 checksum is not computed yet; see [`crate::PartialChecksum`].
+        const RX_PARTIAL_CKSUM = 1 << 38;
         /// [`crate::Mbuf::packet_type`] is valid (a bit of our own: it spares a receive path a store a packet).
         const RX_PACKET_TYPE = 1 << 39;
 
@@ -83,11 +93,35 @@ bitflags::bitflags! {
 impl OffloadFlags {
     /// The two bits that name the L4 protocol whose checksum is wanted; compare with `TX_TCP_CKSUM` and its like.
     pub const TX_L4_MASK: Self = Self::TX_UDP_CKSUM;
+
+    /// Both bits about the L4 checksum: it is neither right nor wrong, the receiver can't tell.
+    pub const RX_L4_CKSUM_NONE: Self = Self::RX_L4_CKSUM_BAD.union(Self::RX_L4_CKSUM_GOOD);
+
+    /// What the packet still owes as it arrived, in [`crate::PartialChecksum`] and [`crate::Gso`].
+    pub const DEBT: Self = Self::RX_PARTIAL_CKSUM
+        .union(Self::RX_GSO_TCPV4)
+        .union(Self::RX_GSO_TCPV6)
+        .union(Self::RX_GSO_UDP)
+        .union(Self::RX_GSO_ECN);
+
+    /// What a program asks of a transmit port that changes the bytes which leave.
+    pub const TX_REQUESTS: Self = Self::TX_L4_MASK
+        .union(Self::TX_IP_CKSUM)
+        .union(Self::TX_TCP_SEG)
+        .union(Self::TX_UDP_SEG)
+        .union(Self::TX_OUTER_IP_CKSUM)
+        .union(Self::TX_OUTER_UDP_CKSUM)
+        .union(Self::TX_VLAN)
+        .union(Self::TX_QINQ);
+
+    /// What must be done to a packet, by the device or in software, before its bytes may leave: a debt or a request.
+    pub const UNFINISHED: Self = Self::DEBT.union(Self::TX_REQUESTS);
 }
 
 /// Header lengths and the segment size that a transmit offload works from, packed as one word.
 ///
-/// Bits: `l2` 7, `l3` 9, `l4` 8, `tso` 16, `outer_l3` 9, `outer_l2` 7.
+/// Bits: `l2` 7, `l3` 9, `l4` 8, `tso` 16, `outer_l3` 9, `outer_l2` 7. In a packet with [`OffloadFlags::DEBT`] the word
+/// holds that instead, and the lengths read from it mean nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TxOffload(u64);
 
