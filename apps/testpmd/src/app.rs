@@ -8,6 +8,7 @@ mod attach;
 mod config;
 mod csum_settings;
 mod dump;
+mod events;
 mod flush;
 mod forward;
 mod forwarding;
@@ -33,7 +34,7 @@ use std::sync::Arc;
 
 use mpps_cpu::Clock;
 use mpps_engines::{EngineSettings, TxonlySettings, Watch};
-use mpps_kernels::{Checksum, Copier, MacSwap};
+use mpps_kernels::{Checksum, MacSwap};
 use mpps_shm::{PageKind, PageSource};
 
 use crate::app_args::{self, AppArgs};
@@ -50,6 +51,7 @@ pub use pools::PoolSet;
 pub use ports::Which;
 pub use rss_settings::RssChoice;
 pub use run::run;
+use slot::Surroundings;
 pub use slot::{PortSlot, PortState};
 pub use vlan_settings::VlanKind;
 pub use wishes::{PortWishes, QueueWish};
@@ -77,7 +79,7 @@ pub enum Fatal {
     Io(#[from] io::Error),
 }
 
-/// The running program.
+/// The running program. Ports go before the output that their threads speak through.
 pub struct App {
     /// The application's options, as far as nothing below has taken them over.
     pub args: AppArgs,
@@ -101,8 +103,8 @@ pub struct App {
     pub clock: Clock,
     /// Standard output and what was written to it last.
     pub out: Output,
-    /// How the ports copy packet bytes.
-    pub copier: Copier,
+    /// What ports are told when they are made.
+    surroundings: Surroundings,
     /// Which extended statistics are shown, and how.
     pub xstats: crate::text::XstatsOptions,
     /// The program is on its way out: streams are of no interest any more.
@@ -140,7 +142,13 @@ impl App {
         }
         args.warnings.iter().for_each(tell::error);
         let watch = Watch::new(verbose::show);
-        let ports = probe(devices, &args, copier)?;
+        let events = events::printed_to(&mut out, args.run.printed_events)?;
+        let context = Surroundings {
+            copier,
+            pages: pages.clone(),
+            events,
+        };
+        let ports = probe(devices, &args, &context)?;
         ports::check_queues(&args, &ports)?;
         ports::check_nodes(&args, &ports)?;
         let forwarding = Forwarding::new(&args, &workers, &ports)?;
@@ -169,7 +177,7 @@ impl App {
             watch,
             clock: Clock::calibrated(),
             out,
-            copier,
+            surroundings: context,
             xstats: Default::default(),
             ending: false,
         };
@@ -195,11 +203,12 @@ impl App {
 fn probe(
     devices: Vec<PlannedDevice>,
     args: &AppArgs,
-    copier: Copier,
+    surroundings: &Surroundings,
 ) -> Result<Vec<Option<PortSlot>>, Fatal> {
     let mut ports = Vec::new();
     for device in devices {
-        ports.push(Some(PortSlot::probe(&device, ports.len(), args, copier)?));
+        let slot = PortSlot::probe(&device, ports.len(), args, surroundings)?;
+        ports.push(Some(slot));
     }
     if ports.is_empty() {
         tell::error(crate::text::Notice::NoDevices);

@@ -194,12 +194,6 @@ fn without_effect(line: &CommandLine, notices: &mut Vec<String>) {
                 .to_owned(),
         );
     }
-    if line.app.own.isolate_pools {
-        notices.push(
-            "--isolate-pools has no effect here: no port lends its buffers to a back end"
-                .to_owned(),
-        );
-    }
     if !line.eal.log.rules.is_empty() {
         notices.push(
             "--log-level has no effect here: errors and notices always go to standard error"

@@ -16,6 +16,11 @@ pub fn note(text: impl Display) {
     error(format_args!("mpps: {text}"));
 }
 
+/// Whole lines on standard error, as they stand.
+pub fn bytes(lines: &[u8]) {
+    let _ = io::stderr().write_all(lines);
+}
+
 /// Text on standard output, as it stands.
 pub fn output(text: impl Display) {
     let _ = write!(io::stdout(), "{text}");

@@ -28,7 +28,10 @@ impl App {
             .iter()
             .position(Option::is_none)
             .unwrap_or(self.ports.len());
-        let slot = PortSlot::probe(&device, number, &self.args, self.copier)
+        let slot = PortSlot::probe(&device, number, &self.args, &self.surroundings)
+            .map_err(|error| refuse(error.to_string()))?;
+        self.pools
+            .isolate(&self.args, self.workers.len(), &slot, &self.pages)
             .map_err(|error| refuse(error.to_string()))?;
         let id = slot.id;
         if number == self.ports.len() {

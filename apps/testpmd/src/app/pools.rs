@@ -23,9 +23,11 @@ const PRIMED: usize = 900;
 /// The node number that is printed where any node will do.
 const ANY_NODE: u32 = u32::MAX;
 
-/// All pools of a run: for each node, one of each size.
+/// All pools of a run: for each node, one of each size; with `--isolate-pools` one more for each port that lends its buffers.
 pub struct PoolSet {
     by_node: Vec<(u32, Vec<Pool>)>,
+    /// Pools of single ports, by the port's number. One stays when its port is closed, for the next port of that number.
+    own: Vec<(u16, Pool)>,
 }
 
 impl PoolSet {
@@ -40,19 +42,83 @@ impl PoolSet {
         for node in nodes(args, workers, ports) {
             let mut pools = Vec::new();
             for (n, size) in args.pools.mbuf_sizes.iter().enumerate() {
-                pools.push(create(args, node, n, count, *size, pages)?);
+                let name = if n == 0 {
+                    format!("mb_pool_{node}")
+                } else {
+                    format!("mb_pool_{node}_{n}")
+                };
+                pools.push(create(args, name, node, count, *size, pages)?);
             }
             by_node.push((node, pools));
         }
-        Ok(Self { by_node })
+        let mut set = Self {
+            by_node,
+            own: Vec::new(),
+        };
+        for slot in ports.iter().flatten() {
+            set.isolate(args, workers.len(), slot, pages)?;
+        }
+        if args.own.isolate_pools && set.own.is_empty() {
+            tell::note("--isolate-pools has no effect so far: no port here lends its buffers");
+        }
+        Ok(set)
+    }
+
+    /// Makes a pool for this port alone, where that is asked for and the port lends its buffers.
+    pub(super) fn isolate(
+        &mut self,
+        args: &AppArgs,
+        workers: usize,
+        slot: &PortSlot,
+        pages: &PageSource,
+    ) -> Result<(), Fatal> {
+        let info = slot.dev.info();
+        if !args.own.isolate_pools || !info.lends_buffers || self.own_of(slot.id).is_some() {
+            return Ok(());
+        }
+        let node = if args.pools.numa {
+            info.node.unwrap_or(0)
+        } else {
+            args.pools.socket.map_or(ANY_NODE, u32::from)
+        };
+        let name = format!("mb_pool_{node}_port{}", slot.id);
+        let Some(size) = args.pools.mbuf_sizes.first() else {
+            unreachable!("the option parser lets no empty list of mbuf sizes through")
+        };
+        let pool = create(args, name, node, mbufs(args, workers), *size, pages)?;
+        self.own.push((slot.id, pool));
+        Ok(())
     }
 
     /// Every pool.
     pub fn all(&self) -> Vec<Pool> {
-        self.by_node
+        let shared = self.by_node.iter().flat_map(|(_, pools)| pools);
+        let own = self.own.iter().map(|(_, pool)| pool);
+        shared.chain(own).cloned().collect()
+    }
+
+    /// The pool of a port's receive queues: its own, else the first of this node.
+    pub(super) fn of_port(&self, id: u16, node: u32) -> &Pool {
+        self.own_of(id).unwrap_or_else(|| self.first_on(node))
+    }
+
+    /// The pools whose buffers a port may lend to a peer: its own alone, else all that aren't another port's.
+    pub(super) fn lendable(&self, id: u16) -> Vec<Pool> {
+        match self.own_of(id) {
+            Some(own) => vec![own.clone()],
+            None => self
+                .by_node
+                .iter()
+                .flat_map(|(_, pools)| pools.iter().cloned())
+                .collect(),
+        }
+    }
+
+    fn own_of(&self, id: u16) -> Option<&Pool> {
+        self.own
             .iter()
-            .flat_map(|(_, pools)| pools.iter().cloned())
-            .collect()
+            .find(|(port, _)| *port == id)
+            .map(|(_, pool)| pool)
     }
 
     /// The pool of the first size on this node, or on the first node that has any.
@@ -71,17 +137,12 @@ impl PoolSet {
 
 fn create(
     args: &AppArgs,
+    name: String,
     node: u32,
-    n: usize,
     count: u32,
     size: u16,
     pages: &PageSource,
 ) -> Result<Pool, Fatal> {
-    let name = if n == 0 {
-        format!("mb_pool_{node}")
-    } else {
-        format!("mb_pool_{node}_{n}")
-    };
     tell::error(Notice::Pool {
         name: &name,
         count,
@@ -89,7 +150,7 @@ fn create(
         socket: node,
     });
     let config = PoolConfig {
-        name: name.clone(),
+        name,
         size: count,
         data_room: size,
         cache_size: args.pools.mbcache,

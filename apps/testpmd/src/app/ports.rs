@@ -7,7 +7,7 @@ use mpps_dev::{
 
 use super::{App, Fatal, PortSlot, PortState};
 use crate::app_args::AppArgs;
-use crate::text::{Event, Lifecycle, LinkLine, Refusal, Side, SocketId};
+use crate::text::{Lifecycle, LinkLine, Refusal, Side, SocketId};
 
 /// Bytes of a frame beside its payload: Ethernet header and FCS.
 const OVERHEAD: u32 = 18;
@@ -180,6 +180,7 @@ impl App {
                 None => self.mtu_wish(info)?,
             },
             link_events: self.args.run.link_events,
+            lendable: self.pools.lendable(slot.id),
         })
     }
 
@@ -196,7 +197,7 @@ impl App {
                 thresholds: thresholds(registers, options.rxfreet, None),
                 deferred_start: wish.deferred,
             },
-            pool: self.pools.first_on(self.pool_node(slot)).clone(),
+            pool: self.pools.of_port(slot.id, self.pool_node(slot)).clone(),
             offloads: RxOffloads::from_bits_retain(wish.offloads),
             drop_en: self.args.offloads.drop_en,
         })
@@ -344,13 +345,6 @@ impl App {
                 link: slot.link(),
             });
             line.into_iter().for_each(|line| self.out.line(line));
-        }
-    }
-
-    /// Tells of an event of a port, if events of its kind are printed.
-    pub fn tell_event(&mut self, port: u16, name: &'static str, bit: u32) {
-        if self.args.run.printed_events & bit != 0 {
-            self.out.line(Event { port, name });
         }
     }
 

@@ -1,15 +1,27 @@
 //! One port of the program: the device, its state and what the program keeps about it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use mpps_dev::{EthDev, PortId, ProbeContext, Queues};
+use mpps_dev::{EthDev, Events, PortId, ProbeContext, Queues};
 use mpps_engines::ChecksumSettings;
 use mpps_kernels::Copier;
+use mpps_shm::PageSource;
 
 use super::{Fatal, PortWishes};
 use crate::app_args::AppArgs;
 use crate::plan::PlannedDevice;
 use crate::text::{DeviceStats, RateState, XstatRates};
+
+/// What every port is told when it is made.
+pub(super) struct Surroundings {
+    /// How packet bytes are copied.
+    pub(super) copier: Copier,
+    /// Where memory comes from.
+    pub(super) pages: Arc<PageSource>,
+    /// Who hears of what peers bring about.
+    pub(super) events: Events,
+}
 
 /// Whether a port runs.
 pub enum PortState {
@@ -57,17 +69,17 @@ impl PortSlot {
         device: &PlannedDevice,
         number: usize,
         args: &AppArgs,
-        copier: Copier,
+        surroundings: &Surroundings,
     ) -> Result<Self, Fatal> {
         let id = PortId::new(u16::try_from(number).unwrap_or(u16::MAX))
             .map_err(|error| Fatal::Other(format!("--vdev {}: {error}", device.args.name())))?;
-        let dev = device.driver.probe(
-            &device.args,
-            &ProbeContext {
-                copier,
-                ..ProbeContext::new(id)
-            },
-        )?;
+        let context = ProbeContext {
+            port: id,
+            copier: surroundings.copier,
+            pages: Some(surroundings.pages.clone()),
+            events: surroundings.events.clone(),
+        };
+        let dev = device.driver.probe(&device.args, &context)?;
         Ok(Self::new(id.get(), dev, args))
     }
 

@@ -8,7 +8,7 @@ use mpps_wire::MacAddr;
 
 use crate::devargs::{ArgSpec, DevArgError, DevArgs};
 use crate::events::Events;
-use crate::info::{DevConfig, DevInfo, Link};
+use crate::info::{DevConfig, DevInfo, Link, QueueInfo};
 use crate::port::Port;
 use crate::queue::Queues;
 use crate::rss::Rss;
@@ -201,6 +201,42 @@ pub trait EthDev: Send {
     /// Extended statistics: the basic ones by name, those of the queues, the driver's own.
     fn xstats(&self) -> Vec<XStat> {
         self.port().xstats()
+    }
+
+    /// Whether the extended statistics can be told. Not before a first peer came, for a port whose peer brings the queues.
+    fn xstats_ready(&self) -> bool {
+        true
+    }
+
+    /// What the driver tells of itself in words, as names and values, in the order in which they are shown.
+    fn private_info(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    /// The receive and the transmit path taken now, where the port has several to choose from.
+    fn paths(&self) -> (Option<String>, Option<String>) {
+        let info = self.info();
+        (info.rx_path.clone(), info.tx_path.clone())
+    }
+
+    /// What a receive queue really is, where the port tells; none too for a queue that it doesn't have.
+    fn rx_queue_info(&self, _queue: u16) -> Option<QueueInfo> {
+        None
+    }
+
+    /// The same of a transmit queue.
+    fn tx_queue_info(&self, _queue: u16) -> Option<QueueInfo> {
+        None
+    }
+
+    /// How many packets, or descriptors of packets, wait in a receive queue, where the port can tell.
+    fn rx_queue_used(&self, _queue: u16) -> Option<u32> {
+        None
+    }
+
+    /// How many descriptors of a transmit queue are in use, where the port can tell.
+    fn tx_queue_used(&self, _queue: u16) -> Option<u32> {
+        None
     }
 
     /// Sets the address the port sends from and answers to.

@@ -163,6 +163,8 @@ pub struct DevInfo {
     pub queue_xstats: bool,
     /// Whether packets that wait at start are to be read and thrown away. False for files, where nothing stale waits.
     pub flush_at_start: bool,
+    /// Whether a peer is lent the buffers of packets that are sent and received, and may write to them at any time.
+    pub lends_buffers: bool,
     /// The receive path taken, where the port has several.
     pub rx_path: Option<String>,
     /// The transmit path taken, where the port has several.
@@ -198,6 +200,7 @@ impl DevInfo {
             capabilities: 0,
             queue_xstats: true,
             flush_at_start: true,
+            lends_buffers: false,
             rx_path: None,
             tx_path: None,
         }
@@ -290,6 +293,9 @@ pub struct DevConfig {
     pub mtu: Option<u16>,
     /// Whether changes of the link are to be reported as they happen.
     pub link_events: bool,
+    /// For a port that lends buffers ([`DevInfo::lends_buffers`]): the pools whose buffers it may lend, those of its receive
+    /// queues among them. A packet of any other pool is copied into the first of these before it is sent.
+    pub lendable: Vec<Pool>,
 }
 
 impl RxQueueConfig {
@@ -310,6 +316,7 @@ impl DevConfig {
         Self {
             rx: vec![RxQueueConfig::of(pool); queues],
             tx: vec![TxQueueConfig::default(); queues],
+            lendable: vec![pool.clone()],
             ..Self::default()
         }
     }
@@ -338,6 +345,19 @@ impl DevConfig {
             info.max_tx_queues,
         )
     }
+}
+
+/// What a queue really is, which may differ from what it was asked to be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QueueInfo {
+    /// Descriptors.
+    pub descriptors: u16,
+    /// Bytes of a receive buffer, without headroom; zero where that has no meaning.
+    pub buffer_size: u16,
+    /// Whether packets may lie in several buffers.
+    pub scattered: bool,
+    /// The burst function in words, where there are several.
+    pub burst_mode: Option<String>,
 }
 
 /// State of a link.

@@ -29,11 +29,11 @@ mod stats;
 
 pub use devargs::{ArgKind, ArgSpec, DevArgError, DevArgs};
 pub use ethdev::{ConfigError, Driver, EthDev, ProbeContext, ProbeError, StartError, Unsupported};
-pub use events::{Events, PortEvent};
+pub use events::{Events, Listener, PortEvent};
 pub use ids::{BurstSize, LcoreId, OutOfRange, PortId, QueueSize};
 pub use info::{
-    DevConfig, DevInfo, Link, QueueConfig, RssSettings, RxMode, RxOffloads, RxQueueConfig,
-    Thresholds, TxOffloads, TxQueueConfig,
+    DevConfig, DevInfo, Link, QueueConfig, QueueInfo, RssSettings, RxMode, RxOffloads,
+    RxQueueConfig, Thresholds, TxOffloads, TxQueueConfig,
 };
 pub use lcore::Lcore;
 pub use port::Port;
