@@ -1,4 +1,4 @@
-//! Rings that move batches between threads, and single-writer counters.
+//! Rings that move batches between threads, single-writer counters, and the gate that hands state over between bursts.
 //!
 //! What moves through a ring is the value itself: a push takes values out of a [`Source`] (a packet burst, a cache of
 //! free buffers) and a pop gives them to a [`Sink`], both in at most two straight copies, with one read of the other
@@ -25,17 +25,21 @@
 //! ```
 #![expect(
     unsafe_code,
-    reason = "slots hold values that one thread writes and another reads; the indices say whose they are"
+    reason = "slots and gates hold values that one thread writes and another reads; indices and turns say whose they are"
 )]
 
+mod barrier;
 mod batch;
 mod counter;
+mod gate;
 mod mpmc;
 mod slots;
 mod spsc;
 mod sync;
 
+pub use barrier::full_fence;
 pub use batch::{Sink, SliceSink, SliceSource, Source};
 pub use counter::Counter;
+pub use gate::{Inside, Keeper, Poller, gate};
 pub use mpmc::MpmcRing;
 pub use spsc::{Consumer, Producer, spsc};
