@@ -19,6 +19,7 @@ mod output;
 mod pools;
 mod port_settings;
 mod ports;
+mod queue_info;
 mod queue_settings;
 mod rss_settings;
 mod run;

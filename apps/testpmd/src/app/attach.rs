@@ -39,6 +39,7 @@ impl App {
         } else {
             self.ports[number] = Some(slot);
         }
+        self.make_promiscuous(&[id]);
         // It takes part even where fewer ports than there are did, as in DPDK: it stands behind those that do.
         let at = self.forwarding.nb_ports.min(self.forwarding.ports.len());
         self.forwarding.ports.insert(at, id);

@@ -9,8 +9,7 @@ use mpps_dev::{DevInfo, RxOffloads, TxOffloads};
 use crate::text::{
     CsumShow, DescriptorLimits, DeviceInfo, DevicePort, ErrorHandling, MacList, McastList, Notice,
     OffloadCapabilities, OffloadConfiguration, PortInfo, PortSummary, PrivateInfo, PtypeRow,
-    QueueInfoFailure, Refusal, RetaRows, RssHash, RxSplit, SegmentLimits, ShowRefusal, Side,
-    SocketId, VlanOffload,
+    Refusal, RetaRows, RssHash, RxSplit, SegmentLimits, ShowRefusal, Side, SocketId, VlanOffload,
 };
 
 use super::{App, PortSlot};
@@ -35,7 +34,23 @@ impl App {
     /// `show port info`.
     pub fn show_port_info(&mut self, id: u16) {
         let Some(slot) = self.port(id) else { return };
-        let block = port_info(slot).to_string();
+        let private: Vec<String> = slot
+            .dev
+            .private_info()
+            .iter()
+            .map(|(name, value)| format!("{name}: {value}"))
+            .collect();
+        let (rx_path, tx_path) = slot.dev.paths();
+        let block = PortInfo {
+            private: match private.as_slice() {
+                [] => PrivateInfo::None,
+                lines => PrivateInfo::Lines(lines),
+            },
+            rx_path: rx_path.as_deref(),
+            tx_path: tx_path.as_deref(),
+            ..port_info(slot)
+        }
+        .to_string();
         self.out.block(block);
     }
 
@@ -136,32 +151,8 @@ impl App {
         });
     }
 
-    /// `show rxq|txq info`. No port here has rings of its own to tell of, which DPDK's software ports answer in the same way.
-    pub fn show_queue_info(&mut self, id: u16, side: Side, queue: u16) {
-        let word = if side == Side::Rx { "Rx" } else { "Tx" };
-        let (reason, code) = match self.queues_of(id, side) {
-            None => {
-                self.out.complain(ShowRefusal::NoPort(id));
-                ("No such device", -19)
-            }
-            Some(n) if queue >= n => {
-                self.out.complain(ShowRefusal::NoQueue(word, queue));
-                ("Invalid argument", -22)
-            }
-            Some(_) => ("Operation not supported", -95),
-        };
-        let side = if side == Side::Rx { "RX" } else { "TX" };
-        self.out.complain(QueueInfoFailure {
-            port: id,
-            side,
-            queue,
-            reason,
-            code,
-        });
-    }
-
     /// How many queues a port is configured with.
-    fn queues_of(&self, id: u16, side: Side) -> Option<u16> {
+    pub(super) fn queues_of(&self, id: u16, side: Side) -> Option<u16> {
         let config = self.port(id)?.dev.port().config();
         let n = if side == Side::Rx {
             config.rx.len()
@@ -284,6 +275,7 @@ fn as_mask(text: &str) -> Option<u64> {
     mpps_console::parse_number(text, Width::U64).and_then(|number| u64::try_from(number).ok())
 }
 
+/// All but what the port tells of itself at this moment.
 fn port_info(slot: &PortSlot) -> PortInfo<'_> {
     let (info, port) = (slot.dev.info(), slot.dev.port());
     let limits = |(min, max, align)| DescriptorLimits { max, min, align };
@@ -324,8 +316,8 @@ fn port_info(slot: &PortSlot) -> PortInfo<'_> {
         switch: None,
         error_handling: ErrorHandling::None,
         private: PrivateInfo::None,
-        rx_path: info.rx_path.as_deref(),
-        tx_path: info.tx_path.as_deref(),
+        rx_path: None,
+        tx_path: None,
     }
 }
 

@@ -46,6 +46,19 @@ impl App {
         );
     }
 
+    /// testpmd makes every port promiscuous once it has started them; one that can't be is told of and left as it is.
+    pub fn make_promiscuous(&mut self, ids: &[u16]) {
+        for id in ids {
+            let refused = self
+                .port_mut(*id)
+                .is_some_and(|slot| slot.dev.set_promiscuous(true).is_err());
+            if refused {
+                self.out
+                    .complain(Refusal::PromiscuousIgnored(*id, UNSUPPORTED));
+            }
+        }
+    }
+
     /// `set allmulti`, likewise.
     pub fn set_allmulticast(&mut self, which: Which, on: bool) {
         self.each_port(

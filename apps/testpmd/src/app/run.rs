@@ -25,6 +25,7 @@ pub fn run(mut app: App, signals: &Signals) -> Result<(), Fatal> {
             return Err(Fatal::Other("ports failed to start".to_owned()));
         }
     }
+    app.make_promiscuous(&app.port_ids());
     let session = commands::session();
     for file in app.args.run.command_files.clone() {
         let echo = if file.echo { Echo::On } else { Echo::Off };

@@ -93,7 +93,7 @@ impl PortSlot {
         } else {
             args.offloads.tx
         };
-        let mut slot = Self {
+        Self {
             id,
             state: PortState::Stopped,
             reconfigure: true,
@@ -108,10 +108,7 @@ impl PortSlot {
             wishes: PortWishes::default(),
             started: std::time::Instant::now(),
             dev,
-        };
-        // testpmd runs every port promiscuous; one that can't be is so already or never will be.
-        let _ = slot.dev.set_promiscuous(true);
-        slot
+        }
     }
 
     /// Whether the port runs.

@@ -1,8 +1,8 @@
 //! Counters and configuration as blocks of text.
 
 use crate::text::{
-    BadChecksums, BurstSpread, FwdInput, NicStats, PortCounters, PortRxTx, QueueConf, Reply,
-    RxTxConfig, Side, StatsCleared, StreamCounters, Thresholds, Xstat, XstatRate, Xstats,
+    BadChecksums, BurstSpread, FwdInput, NicStats, PortCounters, PortRxTx, QueueConf, Refusal,
+    Reply, RxTxConfig, Side, StatsCleared, StreamCounters, Thresholds, Xstat, XstatRate, Xstats,
     fwd_report,
 };
 
@@ -18,7 +18,7 @@ impl App {
         };
         let (stats, now) = (slot.stats(), slot.uptime());
         let rates = slot.rates.rates(now, &stats);
-        let all = if shown.is_empty() {
+        let all = if shown.is_empty() || !slot.dev.xstats_ready() {
             Vec::new()
         } else {
             slot.dev.xstats()
@@ -45,7 +45,8 @@ impl App {
     /// `show port xstats`.
     pub fn show_port_xstats(&mut self, id: u16) {
         let Some(slot) = self.port(id) else { return };
-        let all = slot.dev.xstats();
+        let ready = slot.dev.xstats_ready();
+        let all = if ready { slot.dev.xstats() } else { Vec::new() };
         let counters: Vec<Xstat<'_>> = all
             .iter()
             .map(|stat| Xstat {
@@ -56,11 +57,14 @@ impl App {
             .collect();
         let block = Xstats {
             port: id,
-            counters: Some(&counters),
+            counters: ready.then_some(&counters),
             options: self.xstats,
         }
         .to_string();
         self.out.block(block);
+        if !ready {
+            self.out.complain(Refusal::NoXstats);
+        }
     }
 
     /// `clear port stats`; `xstats` says nothing on success.
@@ -167,6 +171,9 @@ impl App {
             slot.wishes.queue(Side::Rx, 0),
             slot.wishes.queue(Side::Tx, 0),
         );
+        // What the rings really are, where the port tells.
+        let told_rx = slot.dev.rx_queue_info(0).map(|info| info.descriptors);
+        let told_tx = slot.dev.tx_queue_info(0).map(|info| info.descriptors);
         let registers =
             |prefetch: Option<u8>, host: Option<u8>, writeback: Option<u8>| Thresholds {
                 prefetch: prefetch.unwrap_or(0),
@@ -178,7 +185,7 @@ impl App {
             rx_offloads: slot.rx_offloads,
             tx_offloads: slot.tx_offloads,
             rx: QueueConf {
-                desc: rx.size.or(self.forwarding.rxd).unwrap_or(0),
+                desc: told_rx.or(rx.size).or(self.forwarding.rxd).unwrap_or(0),
                 free: queues.rxfreet.unwrap_or(0),
                 thresholds: registers(queues.rxpt, queues.rxht, queues.rxwt),
                 offloads: slot.rx_offloads | rx.offloads,
@@ -186,7 +193,7 @@ impl App {
                 share: None,
             },
             tx: QueueConf {
-                desc: tx.size.or(self.forwarding.txd).unwrap_or(0),
+                desc: told_tx.or(tx.size).or(self.forwarding.txd).unwrap_or(0),
                 free: queues.txfreet.unwrap_or(0),
                 thresholds: registers(queues.txpt, queues.txht, queues.txwt),
                 offloads: slot.tx_offloads | tx.offloads,

@@ -180,12 +180,8 @@ fn descriptor(app: &mut App, args: &Args<'_>) -> Outcome {
 }
 
 fn used(app: &mut App, args: &Args<'_>) -> Outcome {
-    let id = args.u16("port");
-    let refusal = match app.port(id) {
-        None => ShowRefusal::PortId(id),
-        Some(_) => ShowRefusal::UsedQueue(args.u16("queue")),
-    };
-    app.out.complain(refusal);
+    let side = if args.is("rxq") { Side::Rx } else { Side::Tx };
+    app.show_used_descriptors(args.u16("port"), side, args.u16("queue"));
     Outcome::Done
 }
 

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use mpps_dev::{
     ArgSpec, DevArgs, DevInfo, Driver, EthDev, Lcore, Link, Mailbox, Port, ProbeContext,
-    ProbeError, Queues, RxOffloads, RxQueue, StartError, TxOffloads, TxQueue,
+    ProbeError, QueueInfo, Queues, RxOffloads, RxQueue, StartError, TxOffloads, TxQueue,
+    Unsupported,
 };
 use mpps_mbuf::{Burst, OffloadFlags};
 use testpmd::plan::PlannedDevice;
@@ -92,6 +93,48 @@ impl EthDev for CapableDev {
         drop(queues);
         self.port.close_queues();
     }
+
+    fn xstats_ready(&self) -> bool {
+        self.id == 0
+    }
+
+    fn private_info(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("vid", self.id.to_string()),
+            ("use_vec", "rx-0 tx-0".to_owned()),
+        ]
+    }
+
+    fn paths(&self) -> (Option<String>, Option<String>) {
+        (Some("split".to_owned()), Some("packed".to_owned()))
+    }
+
+    fn rx_queue_info(&self, queue: u16) -> Option<QueueInfo> {
+        (queue == 0).then(|| QueueInfo {
+            descriptors: 256,
+            buffer_size: 2048,
+            scattered: true,
+            burst_mode: Some("Scalar".to_owned()),
+        })
+    }
+
+    fn tx_queue_info(&self, _: u16) -> Option<QueueInfo> {
+        Some(QueueInfo {
+            descriptors: 64,
+            ..QueueInfo::default()
+        })
+    }
+
+    fn rx_queue_used(&self, _: u16) -> Option<u32> {
+        Some(17)
+    }
+
+    fn set_promiscuous(&mut self, _: bool) -> Result<(), Unsupported> {
+        Err(Unsupported {
+            what: "promiscuous mode",
+            driver: "net_capable",
+        })
+    }
 }
 
 impl RxQueue for Silent {
@@ -114,7 +157,7 @@ impl TxQueue for Recorder {
     }
 }
 
-fn rig() -> Rig {
+pub(crate) fn rig() -> Rig {
     let device = |name: &str| PlannedDevice {
         driver: &CAPABLE,
         args: name.parse().expect("device"),

@@ -8,3 +8,4 @@ mod queues;
 mod refusals;
 mod rig;
 mod robustness;
+mod telling;
