@@ -32,6 +32,7 @@ mod limits;
 mod machine;
 mod mapping;
 mod pagemap;
+pub mod peer;
 mod region;
 mod report;
 mod source;

@@ -140,6 +140,13 @@ impl Span {
         // SAFETY: the range is ours; the call changes no content.
         unsafe { madvise(at, len, Advice::LinuxHugepage) }
     }
+
+    /// Leaves a range out of core dumps.
+    pub(crate) fn advise_dontdump(&self, offset: usize, len: usize) -> Result<(), Errno> {
+        let at = self.at(offset, len)?;
+        // SAFETY: the range is ours; the call changes no content.
+        unsafe { madvise(at, len, Advice::LinuxDontDump) }
+    }
 }
 
 /// How strictly memory belongs to a node.
@@ -196,4 +203,11 @@ impl Span {
 /// The error of the libc call just made on this thread.
 pub(crate) fn last_errno() -> Errno {
     Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
+}
+
+/// The size of an ordinary page in bytes, which offsets of mappings are multiples of.
+pub(crate) fn page_size() -> usize {
+    // SAFETY: only asks.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(size).unwrap_or(crate::mapping::SMALL_PAGE)
 }
