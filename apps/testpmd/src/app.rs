@@ -35,7 +35,7 @@ use std::sync::Arc;
 
 use mpps_cpu::Clock;
 use mpps_engines::{EngineSettings, TxonlySettings, Watch};
-use mpps_kernels::{Checksum, MacSwap};
+use mpps_kernels::{Checksum, Copier, MacSwap};
 use mpps_shm::{PageKind, PageSource};
 
 use crate::app_args::{self, AppArgs};
@@ -143,13 +143,12 @@ impl App {
         }
         args.warnings.iter().for_each(tell::error);
         let watch = Watch::new(verbose::show);
-        let events = events::printed_to(&mut out, args.run.printed_events)?;
-        let context = Surroundings {
+        let surroundings = Surroundings {
             copier,
             pages: pages.clone(),
-            events,
+            events: events::printed_to(&mut out, args.run.printed_events)?,
         };
-        let ports = probe(devices, &args, &context)?;
+        let ports = probe(devices, &args, &surroundings)?;
         ports::check_queues(&args, &ports)?;
         ports::check_nodes(&args, &ports)?;
         let forwarding = Forwarding::new(&args, &workers, &ports)?;
@@ -161,10 +160,7 @@ impl App {
         }
         lock_memory(&args, &pages);
         tell_pages(&pages);
-        let (swap, copy, sum) = (macswap.name(), copier.name(), checksum.name());
-        tell::note(format_args!(
-            "kernels: macswap {swap}, copy {copy}, checksum {sum}"
-        ));
+        tell_kernels(macswap, copier, checksum);
         let engines = engine_settings(&args, macswap, checksum);
         let mut app = Self {
             args,
@@ -178,7 +174,7 @@ impl App {
             watch,
             clock: Clock::calibrated(),
             out,
-            surroundings: context,
+            surroundings,
             xstats: Default::default(),
             ending: false,
         };
@@ -218,6 +214,14 @@ fn probe(
         );
     }
     Ok(ports)
+}
+
+/// Tells which kernels were chosen.
+fn tell_kernels(macswap: MacSwap, copier: Copier, checksum: Checksum) {
+    let (swap, copy, sum) = (macswap.name(), copier.name(), checksum.name());
+    tell::note(format_args!(
+        "kernels: macswap {swap}, copy {copy}, checksum {sum}"
+    ));
 }
 
 /// Tells of the page size that was really got for memory that can be shared.

@@ -1,5 +1,7 @@
 //! Starting, stopping and closing ports.
 
+use std::time::{Duration, Instant};
+
 use mpps_dev::{
     DevConfig, DevInfo, LcoreId, QueueConfig, QueueSize, RssSettings, RxMode, RxOffloads,
     RxQueueConfig, Thresholds, TxOffloads, TxQueueConfig,
@@ -11,6 +13,12 @@ use crate::text::{Lifecycle, LinkLine, Refusal, Side, SocketId};
 
 /// Bytes of a frame beside its payload: Ethernet header and FCS.
 const OVERHEAD: u32 = 18;
+
+/// How long a start waits for links that are down.
+const LINK_WAIT: Duration = Duration::from_millis(100);
+
+/// Time between two looks at links.
+const LINK_PAUSE: Duration = Duration::from_millis(2);
 
 /// Which ports a command means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +119,7 @@ impl App {
             return false;
         }
         if started > 0 {
-            self.check_links(&ids);
+            self.check_links(&ids, LINK_WAIT);
         } else if !ids.is_empty() {
             self.out.complain(Refusal::StopPorts);
         }
@@ -266,7 +274,7 @@ impl App {
             }
         }
         if !stopped.is_empty() {
-            self.check_links(&stopped);
+            self.check_links(&stopped, Duration::ZERO);
         }
         self.out.line(Lifecycle::Done);
     }
@@ -331,11 +339,19 @@ impl App {
     }
 
     /// The link lines of a start or stop: with link events on there are none, as DPDK's first look is its last.
-    fn check_links(&mut self, ids: &[u16]) {
+    ///
+    /// Waits no longer than `patience` for links to come up, so that peers who are there already are met before the prompt:
+    /// a script that starts to send at once would send into nothing. DPDK waits for 0.1 s, and for 9 s without link events.
+    fn check_links(&mut self, ids: &[u16], patience: Duration) {
         if !self.args.run.link_check || self.ending {
             return;
         }
         self.out.line(Lifecycle::CheckingLinks);
+        let start = Instant::now();
+        let up = |app: &Self, id: &u16| app.port(*id).is_none_or(|slot| slot.link().up);
+        while start.elapsed() < patience && !ids.iter().all(|id| up(self, id)) {
+            std::thread::sleep(LINK_PAUSE);
+        }
         if self.args.run.link_events {
             return;
         }

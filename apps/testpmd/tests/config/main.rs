@@ -3,6 +3,7 @@
 
 mod capable;
 mod forwarding;
+mod links;
 mod ports;
 mod queues;
 mod refusals;

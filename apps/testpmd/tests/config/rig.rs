@@ -53,7 +53,12 @@ impl Rig {
 
     /// These devices, whose drivers needn't be in the table.
     pub(crate) fn with_planned(devices: Vec<PlannedDevice>) -> Self {
-        let mut plan = plan("", "");
+        Self::with_planned_options(devices, "")
+    }
+
+    /// The same with options of testpmd.
+    pub(crate) fn with_planned_options(devices: Vec<PlannedDevice>, options: &str) -> Self {
+        let mut plan = plan("", options);
         plan.devices = devices;
         Self::start(plan)
     }
