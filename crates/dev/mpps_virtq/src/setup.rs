@@ -1,0 +1,78 @@
+//! What a ring is made from.
+
+use std::sync::Arc;
+
+use mpps_kernels::CopyKind;
+use mpps_mbuf::PoolId;
+use mpps_shm::Region;
+use mpps_shm::peer::{DirtyLog, GuestMemory};
+
+use crate::{Features, Lent, Notifier, Tally};
+
+/// Where the parts of a ring are, in the address space that the front end announces (SET_VRING_ADDR: its own virtual
+/// addresses). Packed ring: descriptors, driver's event structure, device's event structure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RingAddresses {
+    /// Descriptor table, or packed ring.
+    pub desc: u64,
+    /// Available ring, or the driver's event structure.
+    pub avail: u64,
+    /// Used ring, or the device's event structure.
+    pub used: u64,
+    /// Guest address of the used ring, for the dirty log.
+    pub log: u64,
+}
+
+/// A ring as the back end learns of it.
+#[derive(Clone)]
+pub struct DeviceSetup {
+    /// Number of descriptors.
+    pub size: u32,
+    /// Where it is.
+    pub rings: RingAddresses,
+    /// Where to go on, as in SET_VRING_BASE: for a split ring the next available index; for a packed one bits 0 to 14 the
+    /// available offset, bit 15 its wrap counter, bits 16 to 30 and 31 the same for used.
+    pub base: u32,
+    /// As negotiated.
+    pub features: Features,
+    /// The front end's memory.
+    pub memory: Arc<GuestMemory>,
+    /// How the driver is told; none in poll mode.
+    pub call: Option<Notifier>,
+    /// Where pages written are noted.
+    pub log: Option<Arc<DirtyLog>>,
+    /// How packets are copied.
+    pub copy: CopyKind,
+    /// Counters of the queue.
+    pub tally: Arc<Tally>,
+    /// Packets that arrive longer than an mbuf are refused instead of put into a chain.
+    pub linear: bool,
+}
+
+/// A ring as the front end makes it.
+#[derive(Clone)]
+pub struct DriverSetup {
+    /// Number of descriptors.
+    pub size: u32,
+    /// As negotiated.
+    pub features: Features,
+    /// Memory that is shared with the back end, [`driver_memory`] bytes, page-aligned, all ours to write and zero.
+    pub memory: Region,
+    /// The pool whose mbufs are posted to receive, or into which packets that can't be lent are copied.
+    pub pool: PoolId,
+    /// Pools whose buffers the back end has mapped.
+    pub lent: Lent,
+    /// How the device is told; none where it polls.
+    pub kick: Option<Notifier>,
+    /// How packets are copied that can't be lent.
+    pub copy: CopyKind,
+    /// Vector paths are wanted (`vectorized=1`).
+    pub vector: bool,
+    /// Counters of the queue.
+    pub tally: Arc<Tally>,
+}
+
+/// Bytes of shared memory that one ring of the front end needs: both layouts, with its table of headers.
+pub const fn driver_memory(size: u32) -> usize {
+    crate::split::layout::Layout::of(size).total
+}

@@ -1,0 +1,312 @@
+//! Device half, receiving: packets are copied out of the driver's transmit ring.
+//!
+//! A burst takes runs of *simple* chains (one readable descriptor, mapped in one piece, that fits an mbuf, with nothing to
+//! say in its header) in two passes: the first reads and checks up to 32 descriptors and prefetches what they point to,
+//! the second copies. Anything else goes through [`RxRing::take_chain`], one packet at a time.
+
+use std::mem::MaybeUninit;
+
+use mpps_cpu::prefetch;
+use mpps_kernels::CopyKind;
+use mpps_kernels::movers::Mover;
+use mpps_mbuf::{Burst, Caches, HEADROOM, Mbuf, Pool, PoolId};
+use mpps_shm::peer;
+
+use super::device::DeviceRing;
+use crate::dispatch::{Body, Run};
+use crate::foreign::load_unaligned;
+use crate::net_header::{NetHeader, NetOffloads, Verdict};
+use crate::{DeviceSetup, Moved, RingFault};
+
+/// Chains that are looked at before the first is copied.
+pub(crate) const BATCH: usize = 32;
+
+/// Longest packet that is taken over: a GSO packet of 64 KiB with its headers.
+pub(crate) const LONGEST: u64 = 65_536 + 1024;
+
+/// The receiving side and where its packets come from.
+pub(crate) struct RxRing {
+    pub(crate) ring: DeviceRing,
+    pub(crate) pool: PoolId,
+    /// The most bytes of data of an mbuf.
+    capacity: u32,
+    /// Chains of mbufs are refused.
+    linear: bool,
+    /// What headers may say.
+    offloads: NetOffloads,
+}
+
+/// A burst whose headers may say something, or not.
+struct Variant<const OFFLOADS: bool>;
+
+impl<const OFFLOADS: bool> Body for Variant<OFFLOADS> {
+    type Ring = RxRing;
+
+    #[inline(always)]
+    fn run<M: Mover>(ring: &mut RxRing, caches: &mut Caches, burst: &mut Burst) -> Moved {
+        ring.burst::<M, OFFLOADS>(caches, burst)
+    }
+}
+
+/// A simple chain, checked.
+#[derive(Clone, Copy)]
+struct Simple {
+    /// Its packet bytes.
+    from: *const u8,
+    head: u16,
+}
+
+impl RxRing {
+    pub(crate) fn open(setup: &DeviceSetup, pool: &Pool) -> Result<Self, RingFault> {
+        Ok(Self {
+            ring: DeviceRing::open(setup)?,
+            pool: pool.id(),
+            capacity: u32::from(pool.data_capacity()),
+            linear: setup.linear,
+            offloads: NetOffloads::to_device(setup.features),
+        })
+    }
+
+    /// The variant for this copy kind and what was negotiated.
+    pub(crate) fn variant(&self, copy: CopyKind) -> (Run<Self>, CopyKind) {
+        if self.offloads.says_something() {
+            Run::of::<Variant<true>>(copy)
+        } else {
+            Run::of::<Variant<false>>(copy)
+        }
+    }
+
+    /// Moves up to `out.room()` packets.
+    #[inline(always)]
+    fn burst<M: Mover, const OFFLOADS: bool>(
+        &mut self,
+        caches: &mut Caches,
+        out: &mut Burst,
+    ) -> Moved {
+        let mut moved = Moved::default();
+        loop {
+            let room = out.room();
+            let n = self.ring.available(room.min(BATCH));
+            if n == 0 {
+                return moved;
+            }
+            let done = self.run::<M, OFFLOADS>(n, caches, out, &mut moved);
+            if done == n && done < BATCH {
+                return moved;
+            }
+            if done < n && !self.take_chain(caches, out, &mut moved) {
+                return moved;
+            }
+        }
+    }
+
+    /// Copies a run of at most `n` simple chains; says how long it was.
+    #[inline(always)]
+    fn run<M: Mover, const OFFLOADS: bool>(
+        &mut self,
+        n: usize,
+        caches: &mut Caches,
+        out: &mut Burst,
+        moved: &mut Moved,
+    ) -> usize {
+        let mut batch = [Simple {
+            from: std::ptr::null(),
+            head: 0,
+        }; BATCH];
+        let mut lens = [0_u32; BATCH];
+        let n = self.look::<OFFLOADS>(n, &mut batch, &mut lens);
+        let first = out.len();
+        let n = caches.take_to(self.pool, n, out);
+        let mut group = 0;
+        for ((chain, &len), (packet, k)) in batch
+            .iter()
+            .zip(&lens)
+            .zip(out.as_mut_slice()[first..].iter_mut().zip(0..))
+        {
+            // SAFETY: `look` resolved `len` bytes at `from` in the peer's memory, which the ring keeps mapped, and `len` is
+            // at most the room behind the headroom of an mbuf of this pool.
+            unsafe {
+                peer::before_copy(chain.from, len as usize);
+                let to = packet.buffer().as_ptr().add(usize::from(HEADROOM));
+                M::move_bytes(to, chain.from, len as usize);
+                packet.set_received(HEADROOM, len as u16);
+                group |= *to;
+            }
+            self.ring.write_used(k, chain.head, 0);
+        }
+        if group & 1 != 0 {
+            self.count_groups(&out.as_slice()[first..]);
+        }
+        let lens = &lens[..n];
+        self.ring.tally.count_sizes(lens);
+        moved.packets += n;
+        moved.bytes += lens.iter().map(|&len| u64::from(len)).sum::<u64>();
+        if n > 0 {
+            self.ring.publish(n);
+        }
+        n
+    }
+
+    /// Reads up to `n` chains; stops at the first that isn't simple.
+    #[inline(always)]
+    fn look<const OFFLOADS: bool>(
+        &mut self,
+        n: usize,
+        batch: &mut [Simple; BATCH],
+        lens: &mut [u32; BATCH],
+    ) -> usize {
+        let header = self.ring.header as u32;
+        if self.ring.log.is_some() {
+            return 0;
+        }
+        for (k, (chain, len)) in batch.iter_mut().zip(lens).take(n).enumerate() {
+            let head = self.ring.head(k);
+            let descriptor = self.ring.descriptor(head);
+            // A packet of no bytes, or of fewer than none, wraps to more than any capacity.
+            let bytes = descriptor.len().wrapping_sub(header);
+            let simple = self.ring.has(head)
+                & (descriptor.flags() == 0)
+                & (bytes.wrapping_sub(1) < self.capacity);
+            if !simple {
+                return k;
+            }
+            let Some(range) = self.ring.resolve(descriptor.address(), descriptor.len()) else {
+                return k;
+            };
+            let start = range.as_ptr();
+            if OFFLOADS {
+                // SAFETY: the header's bytes are inside the range.
+                let says = unsafe { load_unaligned(start.cast::<u16>()) };
+                // Flags and GSO type: without them the other fields mean nothing.
+                if says != 0 {
+                    return k;
+                }
+            }
+            // SAFETY: the range is longer than the header.
+            let from = unsafe { start.add(header as usize) }.cast_const();
+            prefetch::prefetch(from);
+            *chain = Simple { from, head };
+            *len = bytes;
+        }
+        n
+    }
+
+    #[cold]
+    fn count_groups(&self, packets: &[Mbuf]) {
+        for packet in packets {
+            if packet.data().first().is_some_and(|byte| byte & 1 != 0) {
+                self.ring.tally.count_group(packet.data());
+            }
+        }
+    }
+
+    /// Takes the next chain, whatever it looks like; false when nothing more can be done in this burst.
+    #[cold]
+    fn take_chain(&mut self, caches: &mut Caches, out: &mut Burst, moved: &mut Moved) -> bool {
+        let Ok(head) = self.ring.walk(0) else {
+            return false;
+        };
+        if let Some(packet) = self.copy_chain(caches) {
+            let len = packet.pkt_len();
+            if packet.data().first().is_some_and(|byte| byte & 1 != 0) {
+                self.ring.tally.count_group(packet.data());
+            }
+            self.ring.tally.count_sizes(&[len]);
+            moved.packets += 1;
+            moved.bytes += u64::from(len);
+            // The caller saw that there is room.
+            if let Err(packet) = out.push(packet) {
+                caches.free_one(packet);
+            }
+        }
+        self.ring.write_used(0, head, 0);
+        self.ring.publish(1);
+        true
+    }
+
+    /// A packet of the chain that was collected; none, and counted, when there can't be one.
+    fn copy_chain(&mut self, caches: &mut Caches) -> Option<Mbuf> {
+        let (chain, header) = (&self.ring.chain, self.ring.header);
+        let len = chain.readable().saturating_sub(header as u64);
+        let too_long = len > LONGEST || (self.linear && len > u64::from(self.capacity));
+        if chain.unmapped || chain.writable() > 0 || len == 0 || too_long {
+            self.ring.tally.bad.add(1);
+            return None;
+        }
+        let mut bytes = [0; 12];
+        chain.read(0, &mut bytes[..header]);
+        let copied = gather(
+            len as usize,
+            header,
+            &self.ring,
+            self.pool,
+            self.capacity as usize,
+            caches,
+        );
+        let Some(mut packet) = copied else {
+            self.ring.tally.no_mbuf.add(1);
+            return None;
+        };
+        if NetHeader::apply(bytes, &mut packet, self.offloads) == Verdict::Accept {
+            return Some(packet);
+        }
+        self.ring.tally.bad.add(1);
+        caches.free_one(packet);
+        None
+    }
+}
+
+/// Copies `len` bytes of the ring's collected chain, from `offset` on, into as many mbufs as they need.
+fn gather(
+    len: usize,
+    offset: usize,
+    ring: &DeviceRing,
+    pool: PoolId,
+    capacity: usize,
+    caches: &mut Caches,
+) -> Option<Mbuf> {
+    let mut packet: Option<Mbuf> = None;
+    let mut done = 0;
+    while done < len {
+        let n = (len - done).min(capacity);
+        let segment = segment(n, offset + done, ring, pool, caches);
+        match (segment, &mut packet) {
+            (Some(segment), None) => packet = Some(segment),
+            (Some(segment), Some(head)) => {
+                if let Err(segment) = head.chain(segment) {
+                    caches.free_one(segment);
+                }
+            }
+            (None, _) => {
+                if let Some(packet) = packet {
+                    caches.free_one(packet);
+                }
+                return None;
+            }
+        }
+        done += n;
+    }
+    packet
+}
+
+fn segment(
+    n: usize,
+    offset: usize,
+    ring: &DeviceRing,
+    pool: PoolId,
+    caches: &mut Caches,
+) -> Option<Mbuf> {
+    let mut one = [MaybeUninit::uninit()];
+    if caches.take(pool, &mut one) == 0 {
+        return None;
+    }
+    let [one] = one;
+    // SAFETY: `take` filled it.
+    let mut segment: Mbuf = unsafe { one.assume_init() };
+    // SAFETY: `n` is at most the pool's capacity behind the headroom.
+    unsafe { segment.set_received(HEADROOM, n as u16) };
+    if let Some(data) = segment.data_mut() {
+        ring.chain.read(offset, data);
+    }
+    Some(segment)
+}

@@ -1,0 +1,345 @@
+//! Driver half, receiving: mbufs lie in the ring for the device to fill, and come out as packets.
+//!
+//! Two passes, as in the device half: the used entries of up to 32 buffers are read and checked and the headers that lie in
+//! the buffers prefetched, then the packets are made. Packets of several buffers, and headers that say something, go
+//! through [`RxRing::take_slowly`].
+
+use std::mem::MaybeUninit;
+
+use mpps_cpu::prefetch;
+use mpps_mbuf::{Burst, Caches, HEADROOM, Mbuf, PoolId};
+use mpps_shm::peer;
+
+use super::device_rx::BATCH;
+use super::driver::{DriverRing, FreeIds};
+use super::{Descriptor, WRITE};
+use crate::foreign::load_unaligned;
+use crate::net_header::{NetHeader, NetOffloads, Verdict};
+use crate::{DriverSetup, Features, Moved, RingFault};
+
+/// Free descriptors that are worth a refill.
+const REFILL: usize = 32;
+
+/// The receiving side with the mbufs that it has posted.
+pub(crate) struct RxRing {
+    pub(crate) ring: DriverRing,
+    pool: PoolId,
+    /// Mbufs in the ring, by the number of their descriptor.
+    posted: Box<[Option<Mbuf>]>,
+    free: FreeIds,
+    /// Bytes of the header before each packet.
+    header: u32,
+    /// Bytes of a posted buffer, header included.
+    room: u32,
+    offloads: NetOffloads,
+    mergeable: bool,
+}
+
+/// A used entry, checked.
+#[derive(Clone, Copy)]
+struct Used {
+    id: u16,
+    /// Bytes that the device wrote, header included.
+    len: u32,
+}
+
+impl RxRing {
+    pub(crate) fn open(setup: &DriverSetup) -> Result<Self, RingFault> {
+        let ring = DriverRing::open(setup)?;
+        let header = setup.features.header_len() as u32;
+        let pool = setup
+            .lent
+            .pools()
+            .iter()
+            .find(|pool| pool.id() == setup.pool);
+        let missing = RingFault::Unmapped {
+            what: "mbuf pool",
+            address: 0,
+            len: 0,
+        };
+        let room = u32::from(pool.ok_or(missing)?.data_capacity()) + header;
+        for id in 0..ring.size {
+            ring.write_descriptor(id, Descriptor::new(0, room, WRITE, 0));
+        }
+        Ok(Self {
+            pool: setup.pool,
+            posted: (0..ring.size).map(|_| None).collect(),
+            free: FreeIds::all(ring.size),
+            header,
+            room,
+            offloads: NetOffloads::to_driver(setup.features),
+            mergeable: setup.features.contains(Features::MRG_RXBUF),
+            ring,
+        })
+    }
+
+    /// Posts buffers until the ring is full or the pool is dry.
+    pub(crate) fn fill(&mut self, caches: &mut Caches) {
+        while self.free.len() > 0 && self.refill(caches) > 0 {}
+    }
+
+    /// Posts up to a batch of buffers; says how many.
+    #[inline(always)]
+    fn refill(&mut self, caches: &mut Caches) -> usize {
+        let mut fresh = [const { MaybeUninit::uninit() }; BATCH];
+        let want = self.free.len().min(BATCH);
+        let n = caches.take(self.pool, &mut fresh[..want]);
+        for (k, mbuf) in fresh[..n].iter().enumerate() {
+            // SAFETY: `take` filled the first `n`.
+            let mbuf: Mbuf = unsafe { mbuf.assume_init_read() };
+            let id = self.free.pop();
+            let start = mbuf.buffer().addr().get() + usize::from(HEADROOM);
+            self.ring
+                .write_address(id, start as u64 - u64::from(self.header));
+            self.ring
+                .write_avail(self.ring.avail_idx.wrapping_add(k as u16), id);
+            self.posted[usize::from(id)] = Some(mbuf);
+        }
+        if n > 0 {
+            self.ring.publish(n);
+        }
+        n
+    }
+
+    /// Moves up to `out.room()` packets.
+    #[inline(always)]
+    pub(crate) fn burst<const HEADERS: bool>(
+        &mut self,
+        caches: &mut Caches,
+        out: &mut Burst,
+    ) -> Moved {
+        let mut moved = Moved::default();
+        loop {
+            let n = self.ring.used(out.room().min(BATCH));
+            if n == 0 {
+                break;
+            }
+            let done = self.run::<HEADERS>(n, out, &mut moved);
+            if done == n && done < BATCH {
+                break;
+            }
+            if done < n && !self.take_slowly(caches, out, &mut moved) {
+                break;
+            }
+        }
+        while self.free.len() >= REFILL && self.refill(caches) > 0 {}
+        moved
+    }
+
+    /// Makes packets of up to `n` used buffers; stops at the first that needs more thought.
+    #[inline(always)]
+    fn run<const HEADERS: bool>(&mut self, n: usize, out: &mut Burst, moved: &mut Moved) -> usize {
+        let mut batch = [Used { id: 0, len: 0 }; BATCH];
+        let n = self.look::<HEADERS>(n, &mut batch);
+        let mut lens = [0_u32; BATCH];
+        let (mut done, mut group, first) = (0, 0, out.len());
+        for (used, len) in batch[..n].iter().zip(&mut lens) {
+            let place = &mut self.posted[usize::from(used.id)];
+            let Some(mbuf) = place else {
+                break;
+            };
+            if HEADERS && !is_plain(mbuf, self.header, self.mergeable) {
+                break;
+            }
+            let Some(mut packet) = place.take() else {
+                break;
+            };
+            *len = used.len - self.header;
+            // SAFETY: `look` saw that `len` is at most what the buffer has behind the headroom.
+            unsafe { packet.set_received(HEADROOM, *len as u16) };
+            group |= packet.data()[0];
+            if out.push(packet).is_err() {
+                break;
+            }
+            self.free.push(used.id);
+            done += 1;
+        }
+        self.ring.used_idx = self.ring.used_idx.wrapping_add(done as u16);
+        if group & 1 != 0 {
+            self.count_groups(&out.as_slice()[first..]);
+        }
+        let lens = &lens[..done];
+        self.ring.tally.count_sizes(lens);
+        moved.packets += done;
+        moved.bytes += lens.iter().map(|&len| u64::from(len)).sum::<u64>();
+        done
+    }
+
+    /// Reads up to `n` used entries; stops at the first that can't be right.
+    #[inline(always)]
+    fn look<const HEADERS: bool>(&mut self, n: usize, batch: &mut [Used; BATCH]) -> usize {
+        for (k, used) in batch.iter_mut().take(n).enumerate() {
+            let (id, len) = self.ring.used_entry(k);
+            let Some(Some(mbuf)) = self.posted.get(id as usize) else {
+                return k;
+            };
+            // No packet, or more than the buffer holds.
+            if len.wrapping_sub(self.header + 1) >= self.room - self.header {
+                return k;
+            }
+            if HEADERS {
+                prefetch::prefetch(
+                    mbuf.buffer()
+                        .as_ptr()
+                        .wrapping_add(usize::from(HEADROOM) - self.header as usize),
+                );
+            }
+            *used = Used { id: id as u16, len };
+        }
+        n
+    }
+
+    #[cold]
+    fn count_groups(&self, packets: &[Mbuf]) {
+        for packet in packets {
+            if packet.data().first().is_some_and(|byte| byte & 1 != 0) {
+                self.ring.tally.count_group(packet.data());
+            }
+        }
+    }
+
+    /// Takes the next packet, whatever it looks like; false when nothing more can be done in this burst.
+    #[cold]
+    fn take_slowly(&mut self, caches: &mut Caches, out: &mut Burst, moved: &mut Moved) -> bool {
+        let (id, len) = self.ring.used_entry(0);
+        let Some(header) = self.header_of(id) else {
+            self.ring.retire(RingFault::Used {
+                id,
+                len,
+                why: "it isn't in the ring",
+            });
+            return false;
+        };
+        let buffers = if self.mergeable {
+            header.num_buffers.max(1)
+        } else {
+            1
+        };
+        let outstanding = self.ring.outstanding();
+        if buffers > outstanding {
+            let why = "its header announces more buffers than there are in the ring";
+            self.ring.retire(RingFault::Used { id, len, why });
+            return false;
+        }
+        if self.ring.used(usize::from(buffers)) < usize::from(buffers) {
+            // The rest is still on its way.
+            return false;
+        }
+        let packet = match self.merge(buffers, caches) {
+            Ok(packet) => packet,
+            Err(fault) => {
+                self.ring.retire(fault);
+                return false;
+            }
+        };
+        self.ring.used_idx = self.ring.used_idx.wrapping_add(buffers);
+        if let Some(packet) = packet {
+            self.deliver(packet, header, caches, out, moved);
+        }
+        true
+    }
+
+    fn deliver(
+        &mut self,
+        mut packet: Mbuf,
+        header: NetHeader,
+        caches: &mut Caches,
+        out: &mut Burst,
+        moved: &mut Moved,
+    ) {
+        let len = packet.pkt_len();
+        if NetHeader::apply(header.to_bytes(), &mut packet, self.offloads) == Verdict::BadHeader {
+            self.ring.tally.bad.add(1);
+            caches.free_one(packet);
+            return;
+        }
+        if packet.data().first().is_some_and(|byte| byte & 1 != 0) {
+            self.ring.tally.count_group(packet.data());
+        }
+        self.ring.tally.count_sizes(&[len]);
+        moved.packets += 1;
+        moved.bytes += u64::from(len);
+        // The caller saw that there is room.
+        if let Err(packet) = out.push(packet) {
+            caches.free_one(packet);
+        }
+    }
+
+    /// The header in a posted buffer, copied out once.
+    fn header_of(&self, id: u32) -> Option<NetHeader> {
+        let mbuf = self.posted.get(id as usize)?.as_ref()?;
+        let mut bytes = [0; 12];
+        let from = mbuf
+            .buffer()
+            .as_ptr()
+            .wrapping_add(usize::from(HEADROOM) - self.header as usize);
+        for (k, byte) in bytes.iter_mut().take(self.header as usize).enumerate() {
+            // SAFETY: the header's place is inside the buffer, before the end of the headroom.
+            *byte = unsafe { peer::load(from.add(k)) };
+        }
+        Some(NetHeader::from_bytes(bytes))
+    }
+
+    /// One packet of the next `buffers` used buffers; none, and counted, when its length is none. Their numbers are free
+    /// afterwards.
+    fn merge(&mut self, buffers: u16, caches: &mut Caches) -> Result<Option<Mbuf>, RingFault> {
+        let mut packet: Option<Mbuf> = None;
+        let mut bad = false;
+        for k in 0..usize::from(buffers) {
+            let (id, len) = self.ring.used_entry(k);
+            let place = self.posted.get_mut(id as usize);
+            let Some(mut mbuf) = place.and_then(Option::take) else {
+                free(packet, caches);
+                return Err(RingFault::Used {
+                    id,
+                    len,
+                    why: "it isn't in the ring",
+                });
+            };
+            self.free.push(id as u16);
+            let skip = if k == 0 { self.header } else { 0 };
+            if len <= skip || len > self.room {
+                bad = true;
+                caches.free_one(mbuf);
+                continue;
+            }
+            // Only the first buffer has a header; in the others data begins where it would be.
+            let offset = HEADROOM - (self.header - skip) as u16;
+            // SAFETY: `len` is at most `room`, which ends with the buffer.
+            unsafe { mbuf.set_received(offset, (len - skip) as u16) };
+            match &mut packet {
+                None => packet = Some(mbuf),
+                Some(head) => {
+                    if let Err(mbuf) = head.chain(mbuf) {
+                        bad = true;
+                        caches.free_one(mbuf);
+                    }
+                }
+            }
+        }
+        if bad {
+            self.ring.tally.bad.add(1);
+            free(packet, caches);
+            return Ok(None);
+        }
+        Ok(packet)
+    }
+}
+
+fn free(packet: Option<Mbuf>, caches: &mut Caches) {
+    if let Some(packet) = packet {
+        caches.free_one(packet);
+    }
+}
+
+/// Whether the header in a buffer says nothing but "one buffer".
+#[inline(always)]
+fn is_plain(mbuf: &Mbuf, header: u32, mergeable: bool) -> bool {
+    let start = mbuf.buffer().as_ptr().wrapping_add(usize::from(HEADROOM));
+    // SAFETY: the header lies before the end of the headroom; it is ten or twelve bytes long.
+    unsafe {
+        let says = load_unaligned(start.wrapping_sub(header as usize).cast::<u16>());
+        let buffers = load_unaligned(start.wrapping_sub(2).cast::<u16>());
+        says == 0 && (!mergeable || buffers == 1)
+    }
+}

@@ -1,0 +1,282 @@
+//! Driver half, transmitting: packets lie in the ring, as they are, until the device has read them.
+//!
+//! A plain packet of a lent pool takes one descriptor, its header lies in its headroom. Anything else (chains, shared data,
+//! no headroom, a pool that isn't lent) goes through [`TxRing::post_slowly`]: header from the ring's table, a descriptor a
+//! segment or an indirect table, and a copy where the device could not reach the data.
+
+use std::mem::MaybeUninit;
+
+use mpps_mbuf::{Burst, Caches, Mbuf, OffloadFlags, PoolId, Tag};
+
+use super::Descriptor;
+use super::device_rx::BATCH;
+use super::driver::{DriverRing, FreeIds};
+use crate::net_header::NetOffloads;
+use crate::{DriverSetup, Features, Lent, Moved, RingFault};
+
+/// The transmitting side with the packets that the device has not given back.
+pub(crate) struct TxRing {
+    pub(crate) ring: DriverRing,
+    pub(super) pool: PoolId,
+    pub(super) lent: Lent,
+    /// The tag of packets that were found to be plain and lent.
+    known: Option<Tag>,
+    /// The tag of all packets in the ring, if they have the same.
+    pub(super) uniform: Option<Tag>,
+    /// Packets in the ring, by the number of their first descriptor.
+    pub(super) sent: Box<[MaybeUninit<Mbuf>]>,
+    /// How many descriptors each takes; zero where there is none, which says whether `sent` is initialised.
+    pub(super) taken: Box<[u8]>,
+    /// The descriptor behind each in its chain.
+    pub(super) link: Box<[u16]>,
+    pub(super) free: FreeIds,
+    /// In order: the first descriptor of the packet that comes back next.
+    oldest: u16,
+    pub(super) header: u16,
+    pub(super) indirect: bool,
+    pub(super) offloads: NetOffloads,
+    /// Packets with any of these must be finished in software first.
+    pub(crate) unfinished: OffloadFlags,
+}
+
+impl TxRing {
+    pub(crate) fn open(setup: &DriverSetup) -> Result<Self, RingFault> {
+        let ring = DriverRing::open(setup)?;
+        let offloads = NetOffloads::to_device(setup.features);
+        let size = usize::from(ring.size);
+        Ok(Self {
+            pool: setup.pool,
+            lent: setup.lent.clone(),
+            known: None,
+            uniform: None,
+            sent: (0..size).map(|_| MaybeUninit::uninit()).collect(),
+            taken: vec![0; size].into(),
+            link: vec![0; size].into(),
+            free: FreeIds::all(ring.size),
+            oldest: 0,
+            header: setup.features.header_len() as u16,
+            indirect: setup.features.contains(Features::RING_INDIRECT_DESC),
+            unfinished: offloads.unfinished(),
+            offloads,
+            ring,
+        })
+    }
+
+    /// Moves packets off the front of `packets` as long as there are descriptors.
+    #[inline(always)]
+    pub(crate) fn burst<const IN_ORDER: bool>(
+        &mut self,
+        caches: &mut Caches,
+        packets: &mut Burst,
+    ) -> Moved {
+        let mut moved = Moved::default();
+        self.reclaim::<IN_ORDER>(caches);
+        while !packets.is_empty() {
+            let n = self.run(packets, &mut moved);
+            if n == BATCH {
+                continue;
+            }
+            if packets.is_empty()
+                || self.free.len() == 0
+                || !self.post_slowly(caches, packets, &mut moved)
+            {
+                break;
+            }
+        }
+        moved
+    }
+
+    /// Posts a run of at most a batch of simple packets; says how long it was.
+    #[inline(always)]
+    fn run(&mut self, packets: &mut Burst, moved: &mut Moved) -> usize {
+        let Some(tag) = self.simple_tag(packets) else {
+            return 0;
+        };
+        let header = self.header;
+        let most = self.free.len().min(packets.len()).min(BATCH);
+        let mut lens = [0_u32; BATCH];
+        let (mut done, mut group) = (0, 0);
+        for (packet, len) in packets.as_slice()[..most].iter().zip(&mut lens) {
+            let simple = (packet.kind() == tag)
+                & (packet.headroom() >= header)
+                & (packet.flags().bits() & OffloadFlags::UNFINISHED.bits() == 0)
+                & (packet.data_len() > 0);
+            if !simple {
+                break;
+            }
+            *len = u32::from(packet.data_len());
+            let id = self.free.pop();
+            let data = packet.data_ptr();
+            // SAFETY: there is room before the data, by the test above, and data of at least one byte; the packet is plain, so
+            // that nobody else sees its headroom. The handle is copied; the burst forgets it below.
+            let start = unsafe {
+                group |= *data.as_ptr();
+                let start = data.sub(usize::from(header));
+                write_zeros(start.as_ptr(), header);
+                self.sent[usize::from(id)].write(std::ptr::read(packet));
+                start
+            };
+            self.taken[usize::from(id)] = 1;
+            let address = start.addr().get() as u64;
+            self.ring
+                .write_descriptor(id, Descriptor::new(address, *len + u32::from(header), 0, 0));
+            self.ring
+                .write_avail(self.ring.avail_idx.wrapping_add(done), id);
+            done += 1;
+        }
+        let n = usize::from(done);
+        if n == 0 {
+            return 0;
+        }
+        if group & 1 != 0 {
+            self.count_groups(&packets.as_slice()[..n]);
+        }
+        // SAFETY: the first `n` were moved into the ring.
+        unsafe { packets.forget(n) };
+        self.ring.publish(n);
+        let lens = &lens[..n];
+        self.ring.tally.count_sizes(lens);
+        moved.packets += n;
+        moved.bytes += lens.iter().map(|&len| u64::from(len)).sum::<u64>();
+        n
+    }
+
+    /// The tag of the first packet, if packets with it can be posted as they are. Notes what the ring holds.
+    #[inline(always)]
+    fn simple_tag(&mut self, packets: &Burst) -> Option<Tag> {
+        let tag = packets.as_slice().first()?.kind();
+        if self.known != Some(tag) {
+            self.learn(tag)?;
+        }
+        if self.uniform != Some(tag) {
+            self.mix(tag);
+        }
+        Some(tag)
+    }
+
+    #[cold]
+    fn learn(&mut self, tag: Tag) -> Option<()> {
+        self.lent.takes(tag).then(|| self.known = Some(tag))
+    }
+
+    #[cold]
+    pub(super) fn mix(&mut self, tag: Tag) {
+        self.uniform = (self.ring.outstanding() == 0).then_some(tag);
+    }
+
+    #[cold]
+    pub(super) fn count_groups(&self, packets: &[Mbuf]) {
+        for packet in packets {
+            if packet.data().first().is_some_and(|byte| byte & 1 != 0) {
+                self.ring.tally.count_group(packet.data());
+            }
+        }
+    }
+
+    /// Frees what the device has used.
+    #[inline(always)]
+    fn reclaim<const IN_ORDER: bool>(&mut self, caches: &mut Caches) {
+        loop {
+            let n = self.ring.used(BATCH);
+            if n == 0 {
+                return;
+            }
+            let mut handles = [const { MaybeUninit::uninit() }; BATCH];
+            let got = self.collect::<IN_ORDER>(n, &mut handles);
+            self.ring.used_idx = self.ring.used_idx.wrapping_add(got as u16);
+            match self.uniform {
+                // SAFETY: `collect` moved `got` packets out of the ring, which all have this tag.
+                Some(tag) => unsafe { caches.free_same(&handles[..got], tag) },
+                None => free_each(&handles[..got], caches),
+            }
+            if got < n {
+                return;
+            }
+        }
+    }
+
+    /// Moves the packets of the next `n` used entries into `handles`; fewer when an entry can't be right, which retires the
+    /// ring.
+    #[inline(always)]
+    fn collect<const IN_ORDER: bool>(
+        &mut self,
+        n: usize,
+        handles: &mut [MaybeUninit<Mbuf>; BATCH],
+    ) -> usize {
+        for (k, handle) in handles.iter_mut().take(n).enumerate() {
+            // In order one entry may stand for a batch, so that the others say nothing (virtio 1.3, section 2.7.9); numbers
+            // are taken in order, so that the oldest is known.
+            let (id, len) = if IN_ORDER {
+                (u32::from(self.oldest), 0)
+            } else {
+                self.ring.used_entry(k)
+            };
+            let taken = self.taken.get(id as usize).copied().unwrap_or(0);
+            if taken == 0 {
+                self.ring.retire(RingFault::Used {
+                    id,
+                    len,
+                    why: "it isn't in the ring",
+                });
+                return k;
+            }
+            let at = id as usize;
+            // SAFETY: a count that isn't zero says that the place is initialised; it is given up here.
+            *handle = MaybeUninit::new(unsafe { self.sent[at].assume_init_read() });
+            self.taken[at] = 0;
+            self.oldest = (id as u16).wrapping_add(u16::from(taken)) & self.ring.mask;
+            if taken == 1 {
+                self.free.push(id as u16);
+            } else {
+                self.free_chain(id as u16, taken);
+            }
+        }
+        n
+    }
+
+    /// Frees the descriptors of a chain, which are linked in private memory.
+    #[cold]
+    fn free_chain(&mut self, id: u16, taken: u8) {
+        let mut id = id;
+        for _ in 0..taken {
+            self.free.push(id);
+            id = self.link[usize::from(id)];
+        }
+    }
+}
+
+impl Drop for TxRing {
+    /// Frees what the device never gave back: it has lost the ring.
+    fn drop(&mut self) {
+        for (place, taken) in self.sent.iter_mut().zip(&mut self.taken) {
+            if std::mem::take(taken) != 0 {
+                // SAFETY: a count that isn't zero says that the place is initialised.
+                drop(unsafe { place.assume_init_read() });
+            }
+        }
+    }
+}
+
+/// Frees packets one by one.
+#[cold]
+fn free_each(packets: &[MaybeUninit<Mbuf>], caches: &mut Caches) {
+    for packet in packets {
+        // SAFETY: the caller moved them out of the ring.
+        caches.free_one(unsafe { packet.assume_init_read() });
+    }
+}
+
+/// A header that says nothing; to the device the number of buffers is zero too (virtio 1.3, section 5.1.6.2).
+///
+/// # Safety
+/// `len` bytes at `to` can be written; `len` is ten or twelve.
+#[inline(always)]
+unsafe fn write_zeros(to: *mut u8, len: u16) {
+    // SAFETY: the caller's promise; the two stores overlap where the header has ten bytes.
+    unsafe {
+        to.cast::<u64>().write_unaligned(0);
+        to.add(usize::from(len) - 4)
+            .cast::<u32>()
+            .write_unaligned(0);
+    }
+}

@@ -1,0 +1,97 @@
+//! What a ring counts beside packets and bytes: sizes, kinds of address, notifications.
+
+use mpps_ring::Counter;
+
+/// What a burst moved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// Packets.
+    pub packets: usize,
+    /// Their bytes, without virtio-net headers.
+    pub bytes: u64,
+}
+
+/// Classes of packet sizes in bytes, by their number in [`Tally::sizes`]; the names are those of extended statistics.
+pub const SIZES: [&str; 8] = [
+    "undersize",
+    "size_64",
+    "size_65_127",
+    "size_128_255",
+    "size_256_511",
+    "size_512_1023",
+    "size_1024_1518",
+    "size_1519_max",
+];
+
+/// Counters of one queue, written by its poller alone. Shared as an `Arc`; they survive the ring.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub struct Tally {
+    /// Packets by size, see [`SIZES`].
+    pub sizes: [Counter; 8],
+    /// Packets to a group address that isn't broadcast.
+    pub multicast: Counter,
+    /// Packets to the broadcast address.
+    pub broadcast: Counter,
+    /// Times that the peer was told.
+    pub notified: Counter,
+    /// Times that the peer didn't want to be told.
+    pub suppressed: Counter,
+    /// Packets lost because the peer described them wrongly.
+    pub bad: Counter,
+    /// Packets lost because no mbuf was free.
+    pub no_mbuf: Counter,
+    /// Packets lost because they fit none of the peer's buffers.
+    pub too_long: Counter,
+}
+
+/// The class of a size.
+#[inline(always)]
+pub(crate) const fn class(len: u32) -> usize {
+    match len {
+        0..64 => 0,
+        64 => 1,
+        65..128 => 2,
+        128..256 => 3,
+        256..512 => 4,
+        512..1024 => 5,
+        1024..=1518 => 6,
+        _ => 7,
+    }
+}
+
+impl Tally {
+    /// Counts packets by size.
+    #[inline(always)]
+    pub(crate) fn count_sizes(&self, lens: &[u32]) {
+        let Some(&first) = lens.first() else {
+            return;
+        };
+        let differ = lens.iter().fold(0, |all, len| all | (len ^ first));
+        if differ == 0 {
+            self.sizes[class(first)].add(lens.len() as u64);
+        } else {
+            self.count_mixed(lens);
+        }
+    }
+
+    #[inline(never)]
+    fn count_mixed(&self, lens: &[u32]) {
+        let mut by_class = [0_u64; 8];
+        for &len in lens {
+            by_class[class(len)] += 1;
+        }
+        for (counter, n) in self.sizes.iter().zip(by_class) {
+            counter.add(n);
+        }
+    }
+
+    /// Counts a packet to a group address by the first bytes of its data.
+    #[cold]
+    pub(crate) fn count_group(&self, data: &[u8]) {
+        match data.get(..6) {
+            Some([0xff, 0xff, 0xff, 0xff, 0xff, 0xff]) => self.broadcast.add(1),
+            _ => self.multicast.add(1),
+        }
+    }
+}
