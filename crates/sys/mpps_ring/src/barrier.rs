@@ -28,6 +28,7 @@ pub fn full_fence() {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asymmetry {
     /// The rare side calls membarrier(2).
+    #[cfg(not(loom))]
     Membarrier,
     /// Both sides use a full fence: an old kernel, or a filter on system calls.
     None,
