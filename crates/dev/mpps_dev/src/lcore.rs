@@ -34,6 +34,12 @@ impl Lcore {
         &self.clock
     }
 
+    /// The stock of mbufs, for rings that take and free their own.
+    #[inline(always)]
+    pub fn caches(&mut self) -> &mut Caches {
+        &mut self.caches
+    }
+
     /// Appends `n` packets of `len` bytes of unspecified content to `out`; fewer when the pool runs dry or there is no room.
     #[inline(always)]
     pub fn alloc(&mut self, pool: PoolId, n: usize, len: u16, out: &mut Burst) -> usize {
