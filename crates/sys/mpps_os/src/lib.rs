@@ -1,22 +1,27 @@
-//! What rustix lacks of the kernel interface, as safe functions: signals, terminals, memory locks.
+//! What rustix lacks of the kernel interface, as safe functions: signals, terminals, memory locks, sockets that carry
+//! descriptors.
 //!
-//! Everything here belongs to the process as a whole (its signal handlers, its terminal, its locked memory), is set up
-//! by `main` and lasts to the end. The data path never comes here.
+//! Signal handlers, terminal and locked memory belong to the process as a whole, are set up by `main` and last to the
+//! end; [`unix_socket`] and event descriptors belong to the control threads of ports that have a peer. The data path comes
+//! here only to signal an [`EventFd`].
 #![expect(
     unsafe_code,
     reason = "signal handlers and terminal settings in them are beyond rustix"
 )]
 
 mod errno;
+mod eventfd;
 mod memory_lock;
 mod poll;
 pub mod signals;
 pub mod terminal;
+pub mod unix_socket;
 
 #[cfg(test)]
 mod child;
 
 pub use errno::errno_text;
+pub use eventfd::{EventFd, Waker};
 pub use memory_lock::{LockError, lock_memory, lock_memory_apart_from};
 pub use poll::poll_readable;
 pub use signals::{Signal, Signals};
