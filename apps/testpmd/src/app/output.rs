@@ -12,7 +12,8 @@ use std::thread::JoinHandle;
 
 use crate::tell;
 
-/// Bytes that are kept at most before they are written out, flushed or not.
+/// Bytes that are kept at most: the console's are then written out, flushed or not, those of ports are left out and counted. A
+/// peer that makes a port speak without end, while nobody reads, costs no more memory than this.
 const KEPT: usize = 64 * 1024;
 
 /// Where blocks and replies go. Text for standard error is written after what was buffered, so that a terminal, or a file
@@ -46,8 +47,10 @@ struct Shared {
 struct Text {
     /// To be written, in this order.
     pending: Vec<Piece>,
-    /// Bytes in `pending`.
+    /// Bytes in `pending` and `waiting`.
     bytes: usize,
+    /// Texts of ports that were left out since the last one that wasn't.
+    lost: u64,
     /// What ports said while the console was in the middle of something.
     waiting: Vec<Piece>,
     /// The console is in the middle of something: it wrote without a flush since.
@@ -186,10 +189,27 @@ impl Shared {
     /// A port's text: behind what the console has said, or behind what it is about to say.
     fn interject(&self, piece: Piece) {
         let mut text = held(&self.text);
+        if text.bytes > KEPT {
+            text.lost += 1;
+            return;
+        }
+        let lost = match std::mem::take(&mut text.lost) {
+            0 => None,
+            n => Some(Piece::Err(
+                format!(
+                    "mpps: {n} texts of ports are left out: they came faster than they were read\n"
+                )
+                .into_bytes(),
+            )),
+        };
+        let pieces = lost.into_iter().chain([piece]);
         if text.open {
-            text.waiting.push(piece);
+            for piece in pieces {
+                text.bytes += piece.bytes().len();
+                text.waiting.push(piece);
+            }
         } else {
-            text.push(piece);
+            pieces.for_each(|piece| text.push(piece));
             text.wanted = true;
             self.wake.notify_one();
         }
@@ -201,8 +221,12 @@ impl Shared {
         loop {
             let pieces = {
                 let mut text = held(&self.text);
-                text.bytes = 0;
-                std::mem::take(&mut text.pending)
+                let pending = std::mem::take(&mut text.pending);
+                text.bytes -= pending
+                    .iter()
+                    .map(|piece| piece.bytes().len())
+                    .sum::<usize>();
+                pending
             };
             if pieces.is_empty() {
                 return Ok(());
@@ -240,6 +264,7 @@ impl Text {
     fn end_part(&mut self) {
         self.open = false;
         for piece in std::mem::take(&mut self.waiting) {
+            self.bytes -= piece.bytes().len();
             self.push(piece);
         }
     }

@@ -89,3 +89,36 @@ fn blocks_of_many_threads_stay_whole() {
     assert_eq!(text.matches("event").count(), 1000);
     assert_eq!(text.matches('[').count(), 1000);
 }
+
+#[test]
+fn ports_that_nobody_reads_take_bounded_memory() {
+    let mut out = Output::captured();
+    let voice = out.voice().unwrap();
+    let line = "x".repeat(99) + "\n";
+    // As a reader who has stopped reading: nothing can be written.
+    let stuck = out.shared.clone();
+    let sink = held(&stuck.sink);
+    for _ in 0..10_000 {
+        voice.say(line.clone());
+    }
+    // The printer may have taken what there was once.
+    let kept = held(&out.shared.text).bytes;
+    assert!(kept <= KEPT + line.len(), "{kept}");
+    drop(sink);
+    let text = out.take();
+    assert!(text.out.len() <= 2 * (KEPT + line.len()));
+    voice.say("end\n".to_owned());
+    let text = out.take();
+    assert!(text.err.starts_with("mpps: ") && text.err.contains(" texts of ports are left out"));
+}
+
+#[test]
+fn what_waits_is_accounted_for() {
+    let mut out = Output::captured();
+    let voice = out.voice().unwrap();
+    write!(out, "part").unwrap();
+    voice.say("event\n".to_owned());
+    assert_eq!(held(&out.shared.text).bytes, 10);
+    out.flush().unwrap();
+    assert_eq!(held(&out.shared.text).bytes, 0);
+}
