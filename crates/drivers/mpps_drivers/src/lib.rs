@@ -5,9 +5,10 @@ use mpps_dev::Driver;
 use mpps_pmd_null::Null;
 use mpps_pmd_pcap::Pcap;
 use mpps_pmd_ring::Ring;
+use mpps_pmd_virtio_user::VirtioUser;
 
 /// All kinds of port there are.
-pub const DRIVERS: &[&dyn Driver] = &[&Null, &Ring, &Pcap];
+pub const DRIVERS: &[&dyn Driver] = &[&Null, &Ring, &Pcap, &VirtioUser];
 
 /// The driver of a device: the one whose name or alias is the longest prefix of the device's name.
 ///
