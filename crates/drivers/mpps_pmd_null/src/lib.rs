@@ -297,7 +297,7 @@ impl RxQueue for NoRx {
     }
 }
 
-/// Frees in bulk.
+/// Frees in bulk. No byte leaves, so what packets still owe (`mpps_mbuf::OffloadFlags::UNFINISHED`) is forgotten with them.
 #[repr(align(128))]
 struct NullTx {
     stats: Arc<QueueStats>,

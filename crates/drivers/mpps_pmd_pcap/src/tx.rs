@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use mpps_dev::{Lcore, Mailbox, QueueStats, TxQueue};
-use mpps_mbuf::Burst;
+use mpps_mbuf::{Burst, Mbuf, OffloadFlags};
+use mpps_soft::Finisher;
 
 use crate::say;
 use crate::writer::{Writer, header};
@@ -80,6 +81,7 @@ impl Target {
         let rest = std::mem::take(&mut *self.rest.lock().unwrap_or_else(PoisonError::into_inner));
         Ok(FileTx {
             writer: Writer::new(self.file.try_clone()?, snaplen, rest),
+            finisher: Finisher::new(OffloadFlags::empty()),
             device: self.device.clone(),
             path: self.path.clone(),
             rest: self.rest.clone(),
@@ -110,6 +112,8 @@ impl Drop for Target {
 #[repr(align(128))]
 pub(crate) struct FileTx {
     writer: Writer<File>,
+    /// A file holds frames as they are on a wire: checksums that senders left to others are computed, large packets cut.
+    finisher: Finisher,
     device: String,
     path: PathBuf,
     rest: Arc<Mutex<Vec<u8>>>,
@@ -127,18 +131,44 @@ impl TxQueue for FileTx {
         let n = pkts.len();
         // A burst that isn't full: whatever sends is not in a hurry, and may not come again.
         let flush = n < pkts.limit();
-        let sent = self.writer.burst(pkts.as_slice(), now(), flush);
-        if sent.errors > 0 {
-            self.stats.errors.add(sent.errors);
+        if pkts.flags_union().intersects(OffloadFlags::UNFINISHED) {
+            return self.unfinished(lcore, pkts, flush);
+        }
+        let failed = write(&mut self.writer, &self.stats, pkts.as_slice(), flush);
+        lcore.free(pkts);
+        if failed {
             self.tell();
         }
-        self.stats.count(sent.packets, sent.bytes);
-        lcore.free(pkts);
         n
     }
 }
 
+/// Writes packets and counts them; says whether some were lost.
+#[inline]
+fn write(writer: &mut Writer<File>, stats: &QueueStats, packets: &[Mbuf], flush: bool) -> bool {
+    let sent = writer.burst(packets, now(), flush);
+    stats.count(sent.packets, sent.bytes);
+    stats.errors.add(sent.errors);
+    sent.errors > 0
+}
+
 impl FileTx {
+    /// A burst in which packets owe something. A file takes all, so that the finisher never holds any back.
+    #[cold]
+    fn unfinished(&mut self, lcore: &mut Lcore, pkts: &mut Burst, flush: bool) -> usize {
+        let (writer, stats) = (&mut self.writer, &self.stats);
+        let mut failed = false;
+        let sent = self.finisher.send(lcore.caches(), pkts, |caches, staged| {
+            failed |= write(writer, stats, staged.as_slice(), flush);
+            caches.free(staged);
+        });
+        self.stats.errors.add(sent.dropped);
+        if failed {
+            self.tell();
+        }
+        sent.taken
+    }
+
     #[cold]
     fn tell(&mut self) {
         if let Some(error) = self.writer.failure()
@@ -169,7 +199,7 @@ fn now() -> u64 {
         .map_or(0, |since| since.as_nanos() as u64)
 }
 
-/// Frees, and counts as sent. On cache lines of its own.
+/// Frees, and counts as sent, whatever the packets owe. On cache lines of its own.
 #[repr(align(128))]
 pub(crate) struct FreeTx {
     pub(crate) stats: Arc<QueueStats>,

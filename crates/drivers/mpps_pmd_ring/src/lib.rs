@@ -226,6 +226,7 @@ impl<R: Outlet> RxQueue for Rx<R> {
     }
 }
 
+/// Hands packets on as they are, with what they still owe (`mpps_mbuf::OffloadFlags::UNFINISHED`): no byte leaves here.
 /// On cache lines of its own, as the producer's index in it changes with every burst.
 #[repr(align(128))]
 struct Tx<R> {

@@ -10,6 +10,10 @@
 //! covers the whole packet. What isn't IP, whose lengths contradict each other or the frame, or whose headers don't lie
 //! whole in the first segment, is only addressed.
 //!
+//! A checksum that the sender left to others ([`mpps_mbuf::PartialChecksum`]) is computed first, so that the packet is one
+//! like any other. A packet that is yet to be cut ([`mpps_mbuf::Gso`]), or whose checksum field isn't in the first
+//! segment, is only addressed and keeps its debt: whoever sends it computes the checksums.
+//!
 //! With `set txsplit` packets leave as copies in segments ([`split`]).
 
 mod dump;
@@ -21,6 +25,7 @@ mod tunnel;
 use mpps_dev::{Lcore, TxOffloads};
 use mpps_kernels::{Checksum, Marks};
 use mpps_mbuf::{Mbuf, OffloadFlags, TxOffload};
+use mpps_soft::complete_checksum;
 use mpps_wire::TunnelPorts;
 
 use self::dump::Arrived;
@@ -75,8 +80,17 @@ const BAD: OffloadFlags = OffloadFlags::RX_IP_CKSUM_BAD
     .union(OffloadFlags::RX_OUTER_IP_CKSUM_BAD)
     .union(OffloadFlags::RX_OUTER_L4_CKSUM_BAD);
 
-/// Counts a packet by what is wrong with it. A layer marked good and bad at once means that the port doesn't know.
+/// What makes a packet that arrives one that needs a second look.
+const ARRIVED: OffloadFlags = BAD.union(OffloadFlags::DEBT);
+
+/// Counts a packet that arrived broken, and computes the checksum that one owes.
 #[cold]
+fn cold_arrived(stats: &StreamStats, packet: &mut Mbuf) {
+    cold_count_bad(stats, packet.flags());
+    complete_checksum(packet);
+}
+
+/// Counts a packet by what is wrong with it. A layer marked good and bad at once means that the port doesn't know.
 fn cold_count_bad(stats: &StreamStats, flags: OffloadFlags) {
     let counters = [
         (
@@ -157,13 +171,14 @@ impl Csum {
     fn work(&mut self, lcore: &mut Lcore, io: &mut StreamIo) {
         let mut highest = 0;
         for packet in io.burst.as_mut_slice() {
-            if packet.flags().intersects(BAD) {
-                cold_count_bad(&io.stats, packet.flags());
+            if packet.flags().intersects(ARRIVED) {
+                cold_arrived(&io.stats, packet);
             }
             highest = highest.max(self.address(packet));
         }
         if highest >= SHARED {
             let dropped = make_private(lcore, &mut io.burst, |packet| {
+                complete_checksum(packet);
                 self.address(packet);
             });
             io.stats.dropped.add(dropped);

@@ -9,6 +9,7 @@ mod dump;
 use mpps_dev::Lcore;
 use mpps_kernels::Marks;
 use mpps_mbuf::{Burst, Mbuf};
+use mpps_soft::complete_checksum;
 use mpps_wire::{Arp, Ethernet, Header, Icmp, Ipv4, MacAddr, Vlan, ethertype, protocol};
 
 use self::dump::Dump;
@@ -141,6 +142,13 @@ impl IcmpEcho {
                 return;
             };
             packet = copy;
+        }
+        // The answer's checksum is made from the request's. One that is yet to be cut, or whose checksum isn't within reach,
+        // is no ping that anybody sends.
+        if packet.has_debt() && !complete_checksum(&mut packet) {
+            io.stats.dropped.add(1);
+            put(&mut self.rest, lcore, packet);
+            return;
         }
         self.one(&mut packet, request);
         put(&mut self.answers, lcore, packet);

@@ -10,6 +10,8 @@
 #![forbid(unsafe_code)]
 
 mod csum;
+#[cfg(test)]
+mod debt_tests;
 mod five_tuple_swap;
 mod flowgen;
 #[cfg(test)]

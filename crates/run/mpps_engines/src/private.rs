@@ -58,8 +58,6 @@ pub(crate) fn copy_of(lcore: &mut Lcore, packet: &Mbuf) -> Option<Mbuf> {
         }
     }
     let mut head = head?;
-    head.set_offload(packet.flags(), packet.tx_offload());
-    head.set_vlan(packet.vlan(), packet.vlan_outer());
-    head.set_port(packet.port());
+    head.copy_metadata(packet);
     Some(head)
 }

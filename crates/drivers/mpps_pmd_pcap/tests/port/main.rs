@@ -6,3 +6,4 @@ mod lines;
 mod ports;
 mod refusals;
 mod rig;
+mod unfinished;

@@ -45,6 +45,9 @@ impl Csum {
     #[inline(never)]
     pub(super) fn headers(&self, packets: &mut [Mbuf]) {
         for packet in packets {
+            if packet.has_debt() {
+                continue;
+            }
             if self.is_quick
                 && let Some(data) = packet.data_mut()
                 && let Some(lengths) = self.quick(data)

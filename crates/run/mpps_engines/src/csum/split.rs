@@ -76,8 +76,7 @@ impl Splitter {
             }
         }
         let mut head = head?;
-        head.set_offload(packet.flags(), packet.tx_offload());
-        head.set_vlan(packet.vlan(), packet.vlan_outer());
+        head.copy_metadata(packet);
         Some(head)
     }
 }
