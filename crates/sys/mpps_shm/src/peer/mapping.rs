@@ -45,8 +45,8 @@ impl PeerMapping {
     /// chosen so that huge pages of the file are mapped as such.
     ///
     /// # Errors
-    /// The length is 0 or too large, the file ends before the region does (a memfd as long as its user says is mapped
-    /// safely; one that shrinks later is [lost](PeerMapping::is_lost)), isn't memory, isn't open for reading and
+    /// The length is 0 or too large, the file ends before the region does (one that
+    /// shrinks later makes the mapping [lost](PeerMapping::is_lost)), isn't memory, isn't open for reading and
     /// writing, or the kernel has no address space.
     pub fn map(fd: BorrowedFd<'_>, offset: u64, len: u64) -> Result<PeerMapping, PeerMapError> {
         let failed = |call: &'static str| {
@@ -61,8 +61,11 @@ impl PeerMapping {
         let place = Place::of(offset, len, page).ok_or(PeerMapError::Overflow { offset, len })?;
         let span = Span::take(place.reserve, None).map_err(failed("mmap"))?;
         let skip = place.skip(span.start());
+        // Pages of hugetlbfs are promised now, if the peer hasn't had them promised: a shortage is an error here, not a
+        // loss at the first access.
+        let lazy = page == page_size();
         let start = span
-            .map(skip, place.len, Some((fd, place.file)), true)
+            .map(skip, place.len, Some((fd, place.file)), lazy)
             .map_err(failed("mmap"))?;
         // Hints; refused, they are missed only in speed or in the size of a core dump.
         let _ = span.advise_huge(skip, place.len);

@@ -210,8 +210,8 @@ impl Entry {
     }
 }
 
-/// The `len` bytes at `offset` of a region. An offset that wrapped, as the address is below the region, is larger than
-/// any region.
+/// The `len` bytes at `offset` of a region. An offset that wrapped, as the address is below the region, is beyond
+/// its end: no region goes beyond the last address.
 #[inline(always)]
 fn within(memory: Region, offset: u64, len: u64) -> Option<PeerRange> {
     let size = memory.len() as u64;
