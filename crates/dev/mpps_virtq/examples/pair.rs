@@ -13,7 +13,8 @@ use mpps_mbuf::{Burst, Caches, Pool, PoolConfig};
 use mpps_shm::peer::{GuestMemory, GuestRegion, PeerMapping};
 use mpps_shm::{Mapping, MemoryConfig, PageSource};
 use mpps_virtq::{
-    DeviceRx, DeviceSetup, DeviceTx, DriverRx, DriverSetup, DriverTx, Features, Lent, driver_memory,
+    DeviceRx, DeviceSetup, DeviceTx, DriverRx, DriverSetup, DriverTx, Features, Lent,
+    driver_memory, first_base,
 };
 
 const RING: u32 = 256;
@@ -82,7 +83,7 @@ fn main() {
     let device = |rings| DeviceSetup {
         size: RING,
         rings,
-        base: 0,
+        base: first_base(features),
         features,
         memory: memory.clone(),
         call: None,

@@ -198,6 +198,34 @@ impl Chain {
         self.clear();
     }
 
+    /// Takes over all buffers of a packed ring's indirect table: of its descriptors only the write flag counts (virtio 1.3,
+    /// section 2.8.8).
+    pub(crate) fn add_table(
+        &mut self,
+        descriptor: Descriptor,
+        indirect: bool,
+        memory: &GuestMemory,
+    ) -> Result<(), RingFault> {
+        let table = self.table(descriptor, indirect, memory)?;
+        for number in 0..table.size() {
+            // Flags are the last two bytes here, where the split ring has the number of the next descriptor.
+            let Some(entry) = table.get(number) else {
+                break;
+            };
+            if entry.next() & INDIRECT != 0 {
+                return Err(RingFault::Indirect {
+                    address: descriptor.address(),
+                    len: descriptor.len(),
+                    why: "a table inside a table",
+                });
+            }
+            let flags = entry.next() & WRITE;
+            let buffer = Descriptor::new(entry.address(), entry.len(), flags, 0);
+            self.add(buffer, memory);
+        }
+        Ok(())
+    }
+
     /// Bytes that the device may read.
     pub(crate) fn readable(&self) -> u64 {
         self.readable_len

@@ -2,47 +2,67 @@
 //! opened.
 //!
 //! A burst is compiled once for each copy kind and each property that its loop depends on ([`crate::dispatch`]), and reached
-//! through a pointer: one indirect call a burst.
+//! through a pointer: one predictable branch for the layout and one indirect call a burst.
 
 use mpps_mbuf::{Burst, Caches, OffloadFlags, Pool};
 
 use crate::dispatch::Run;
-use crate::split::device_rx::RxRing as SplitRx;
-use crate::split::device_tx::TxRing as SplitTx;
+use crate::packed::{device_rx::RxRing as PackedRx, device_tx::TxRing as PackedTx};
+use crate::split::{device_rx::RxRing as SplitRx, device_tx::TxRing as SplitTx};
 use crate::{DeviceSetup, Features, Moved, PathName, RingFault};
+
+/// A ring in either layout, and its burst.
+enum Layout<S, P> {
+    Split(S, Run<S>),
+    Packed(P, Run<P>),
+}
 
 /// Receives from a guest's transmit ring.
 pub struct DeviceRx {
-    ring: SplitRx,
-    run: Run<SplitRx>,
+    ring: Layout<SplitRx, PackedRx>,
     path: PathName,
 }
 
 /// Transmits to a guest's receive ring.
 pub struct DeviceTx {
-    ring: SplitTx,
-    run: Run<SplitTx>,
+    ring: Layout<SplitTx, PackedTx>,
     path: PathName,
 }
 
 impl DeviceRx {
     /// Opens the ring; packets go into mbufs of `pool`.
+    ///
+    /// # Errors
+    /// A size or place that the ring can't have, or one outside the peer's memory.
     pub fn open(setup: &DeviceSetup, pool: &Pool) -> Result<Self, RingFault> {
-        let ring = SplitRx::open(setup, pool)?;
-        let (run, copy) = ring.variant(setup.copy);
+        let (ring, copy) = if setup.features.contains(Features::RING_PACKED) {
+            let ring = PackedRx::open(setup, pool)?;
+            let (run, copy) = ring.variant(setup.copy);
+            (Layout::Packed(ring, run), copy)
+        } else {
+            let ring = SplitRx::open(setup, pool)?;
+            let (run, copy) = ring.variant(setup.copy);
+            (Layout::Split(ring, run), copy)
+        };
         let path = PathName::of(setup.features, Features::TO_DEVICE_OFFLOADS, Some(copy));
-        Ok(Self { ring, run, path })
+        Ok(Self { ring, path })
     }
 
     /// Appends up to `out.room()` packets.
     #[inline(always)]
     pub fn burst(&mut self, caches: &mut Caches, out: &mut Burst) -> Moved {
-        self.run.call(&mut self.ring, caches, out)
+        match &mut self.ring {
+            Layout::Split(ring, run) => run.call(ring, caches, out),
+            Layout::Packed(ring, run) => run.call(ring, caches, out),
+        }
     }
 
     /// Where a back end that takes over would go on, as GET_VRING_BASE answers.
     pub fn base(&self) -> u32 {
-        u32::from(self.ring.ring.next)
+        match &self.ring {
+            Layout::Split(ring, _) => u32::from(ring.ring.next),
+            Layout::Packed(ring, _) => ring.ring.base(),
+        }
     }
 
     /// The variant that runs.
@@ -52,34 +72,56 @@ impl DeviceRx {
 
     /// Why the ring moves nothing any more.
     pub fn fault(&self) -> Option<RingFault> {
-        self.ring.ring.fault
+        match &self.ring {
+            Layout::Split(ring, _) => ring.ring.fault,
+            Layout::Packed(ring, _) => ring.ring.fault,
+        }
     }
 }
 
 impl DeviceTx {
     /// Opens the ring.
+    ///
+    /// # Errors
+    /// As [`DeviceRx::open`].
     pub fn open(setup: &DeviceSetup) -> Result<Self, RingFault> {
-        let ring = SplitTx::open(setup)?;
-        let (run, copy) = ring.variant(setup.copy);
+        let (ring, copy) = if setup.features.contains(Features::RING_PACKED) {
+            let ring = PackedTx::open(setup)?;
+            let (run, copy) = PackedTx::variant(setup.copy);
+            (Layout::Packed(ring, run), copy)
+        } else {
+            let ring = SplitTx::open(setup)?;
+            let (run, copy) = ring.variant(setup.copy);
+            (Layout::Split(ring, run), copy)
+        };
         let path = PathName::of(setup.features, Features::TO_DRIVER_OFFLOADS, Some(copy));
-        Ok(Self { ring, run, path })
+        Ok(Self { ring, path })
     }
 
     /// Takes packets off the front, copies and frees them; stops where there are no buffers, and before a packet with any
     /// of the flags of [`DeviceTx::unfinished`].
     #[inline(always)]
     pub fn burst(&mut self, caches: &mut Caches, packets: &mut Burst) -> Moved {
-        self.run.call(&mut self.ring, caches, packets)
+        match &mut self.ring {
+            Layout::Split(ring, run) => run.call(ring, caches, packets),
+            Layout::Packed(ring, run) => run.call(ring, caches, packets),
+        }
     }
 
     /// What must be done to packets in software before they can be sent here.
     pub fn unfinished(&self) -> OffloadFlags {
-        self.ring.unfinished
+        match &self.ring {
+            Layout::Split(ring, _) => ring.unfinished,
+            Layout::Packed(ring, _) => ring.unfinished,
+        }
     }
 
     /// Where a back end that takes over would go on, as GET_VRING_BASE answers.
     pub fn base(&self) -> u32 {
-        u32::from(self.ring.ring.next)
+        match &self.ring {
+            Layout::Split(ring, _) => u32::from(ring.ring.next),
+            Layout::Packed(ring, _) => ring.ring.base(),
+        }
     }
 
     /// The variant that runs.
@@ -89,6 +131,9 @@ impl DeviceTx {
 
     /// Why the ring moves nothing any more.
     pub fn fault(&self) -> Option<RingFault> {
-        self.ring.ring.fault
+        match &self.ring {
+            Layout::Split(ring, _) => ring.ring.fault,
+            Layout::Packed(ring, _) => ring.ring.fault,
+        }
     }
 }

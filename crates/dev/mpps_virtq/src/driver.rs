@@ -1,31 +1,45 @@
-//! The driver half as the front end's ports use it.
+//! The driver half as the front end's ports use it: whichever layout was negotiated.
 
 use mpps_mbuf::{Burst, Caches, OffloadFlags};
 
-use crate::split::driver_rx::RxRing as SplitRx;
-use crate::split::driver_tx::TxRing as SplitTx;
+use crate::packed::{driver_rx::RxRing as PackedRx, driver_tx::TxRing as PackedTx};
+use crate::split::{driver_rx::RxRing as SplitRx, driver_tx::TxRing as SplitTx};
 use crate::{DriverSetup, Features, Moved, PathName, RingAddresses, RingFault};
+
+/// A ring in either layout.
+enum Layout<S, P> {
+    Split(S),
+    Packed(P),
+}
 
 /// Receives: mbufs lie in the ring for the device to fill.
 pub struct DriverRx {
-    ring: SplitRx,
+    ring: Layout<SplitRx, PackedRx>,
     headers: bool,
     path: PathName,
 }
 
 /// Transmits: packets lie in the ring until the device has read them.
 pub struct DriverTx {
-    ring: SplitTx,
+    ring: Layout<SplitTx, PackedTx>,
     in_order: bool,
     path: PathName,
 }
 
 impl DriverRx {
     /// Makes a fresh ring in the setup's memory, without buffers yet.
+    ///
+    /// # Errors
+    /// A size that the ring can't have, too little memory, or a pool that isn't lent.
     pub fn open(setup: &DriverSetup) -> Result<Self, RingFault> {
         let path = PathName::of(setup.features, Features::TO_DRIVER_OFFLOADS, None);
+        let ring = if path.packed {
+            Layout::Packed(PackedRx::open(setup)?)
+        } else {
+            Layout::Split(SplitRx::open(setup)?)
+        };
         Ok(Self {
-            ring: SplitRx::open(setup)?,
+            ring,
             headers: path.mergeable || path.offloads,
             path,
         })
@@ -33,22 +47,29 @@ impl DriverRx {
 
     /// Posts buffers until the ring is full or the pool is dry.
     pub fn fill(&mut self, caches: &mut Caches) {
-        self.ring.fill(caches);
+        match &mut self.ring {
+            Layout::Split(ring) => ring.fill(caches),
+            Layout::Packed(ring) => ring.fill(caches),
+        }
     }
 
     /// Appends up to `out.room()` packets.
     #[inline(always)]
     pub fn burst(&mut self, caches: &mut Caches, out: &mut Burst) -> Moved {
-        if self.headers {
-            self.ring.burst::<true>(caches, out)
-        } else {
-            self.ring.burst::<false>(caches, out)
+        match (&mut self.ring, self.headers) {
+            (Layout::Split(ring), true) => ring.burst::<true>(caches, out),
+            (Layout::Split(ring), false) => ring.burst::<false>(caches, out),
+            (Layout::Packed(ring), true) => ring.burst::<true>(caches, out),
+            (Layout::Packed(ring), false) => ring.burst::<false>(caches, out),
         }
     }
 
     /// Where the parts of the ring are.
     pub fn addresses(&self) -> RingAddresses {
-        self.ring.ring.addresses()
+        match &self.ring {
+            Layout::Split(ring) => ring.ring.addresses(),
+            Layout::Packed(ring) => ring.ring.addresses(),
+        }
     }
 
     /// The variant that runs.
@@ -58,17 +79,29 @@ impl DriverRx {
 
     /// Why the ring moves nothing any more.
     pub fn fault(&self) -> Option<RingFault> {
-        self.ring.ring.fault
+        match &self.ring {
+            Layout::Split(ring) => ring.ring.fault,
+            Layout::Packed(ring) => ring.ring.fault,
+        }
     }
 }
 
 impl DriverTx {
     /// Makes a fresh ring in the setup's memory.
+    ///
+    /// # Errors
+    /// As [`DriverRx::open`].
     pub fn open(setup: &DriverSetup) -> Result<Self, RingFault> {
+        let path = PathName::of(setup.features, Features::TO_DEVICE_OFFLOADS, None);
+        let ring = if path.packed {
+            Layout::Packed(PackedTx::open(setup)?)
+        } else {
+            Layout::Split(SplitTx::open(setup)?)
+        };
         Ok(Self {
-            ring: SplitTx::open(setup)?,
-            in_order: setup.features.contains(Features::IN_ORDER),
-            path: PathName::of(setup.features, Features::TO_DEVICE_OFFLOADS, None),
+            ring,
+            in_order: path.in_order,
+            path,
         })
     }
 
@@ -76,21 +109,28 @@ impl DriverTx {
     /// the flags of [`DriverTx::unfinished`].
     #[inline(always)]
     pub fn burst(&mut self, caches: &mut Caches, packets: &mut Burst) -> Moved {
-        if self.in_order {
-            self.ring.burst::<true>(caches, packets)
-        } else {
-            self.ring.burst::<false>(caches, packets)
+        match (&mut self.ring, self.in_order) {
+            (Layout::Split(ring), true) => ring.burst::<true>(caches, packets),
+            (Layout::Split(ring), false) => ring.burst::<false>(caches, packets),
+            (Layout::Packed(ring), true) => ring.burst::<true>(caches, packets),
+            (Layout::Packed(ring), false) => ring.burst::<false>(caches, packets),
         }
     }
 
     /// What must be done to packets in software before they can be sent here.
     pub fn unfinished(&self) -> OffloadFlags {
-        self.ring.unfinished
+        match &self.ring {
+            Layout::Split(ring) => ring.unfinished,
+            Layout::Packed(ring) => ring.unfinished,
+        }
     }
 
     /// Where the parts of the ring are.
     pub fn addresses(&self) -> RingAddresses {
-        self.ring.ring.addresses()
+        match &self.ring {
+            Layout::Split(ring) => ring.ring.addresses(),
+            Layout::Packed(ring) => ring.ring.addresses(),
+        }
     }
 
     /// The variant that runs.
@@ -100,6 +140,9 @@ impl DriverTx {
 
     /// Why the ring moves nothing any more.
     pub fn fault(&self) -> Option<RingFault> {
-        self.ring.ring.fault
+        match &self.ring {
+            Layout::Split(ring) => ring.ring.fault,
+            Layout::Packed(ring) => ring.ring.fault,
+        }
     }
 }

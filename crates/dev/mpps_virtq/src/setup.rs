@@ -31,7 +31,8 @@ pub struct DeviceSetup {
     /// Where it is.
     pub rings: RingAddresses,
     /// Where to go on, as in SET_VRING_BASE: for a split ring the next available index; for a packed one bits 0 to 14 the
-    /// available offset, bit 15 its wrap counter, bits 16 to 30 and 31 the same for used.
+    /// available offset, bit 15 its wrap counter, bits 16 to 30 and 31 the same for used; where these are all zero, used is
+    /// taken to be at the available offset ([`first_base`] for a ring that is new).
     pub base: u32,
     /// As negotiated.
     pub features: Features,
@@ -72,7 +73,19 @@ pub struct DriverSetup {
     pub tally: Arc<Tally>,
 }
 
-/// Bytes of shared memory that one ring of the front end needs: both layouts, with its table of headers.
+/// Bytes of shared memory that one ring of the front end needs, in whichever layout, with its tables of headers and of
+/// indirect descriptors. A packed ring's size need not be a power of two.
 pub const fn driver_memory(size: u32) -> usize {
-    crate::split::layout::Layout::of(size).total
+    let split = crate::split::layout::Layout::of(size).total;
+    let packed = crate::packed::layout::Layout::of(size).total;
+    if split > packed { split } else { packed }
+}
+
+/// The base of a ring that nothing has gone through, as [`DeviceSetup::base`]: a front end that never sends one means this.
+pub const fn first_base(features: Features) -> u32 {
+    if features.contains(Features::RING_PACKED) {
+        1 << 15 | 1 << 31
+    } else {
+        0
+    }
 }

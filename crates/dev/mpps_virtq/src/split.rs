@@ -4,7 +4,7 @@ pub(crate) mod device;
 pub(crate) mod device_rx;
 pub(crate) mod device_tx;
 pub(crate) mod driver;
-mod driver_post;
+pub(crate) mod driver_post;
 pub(crate) mod driver_rx;
 pub(crate) mod driver_tx;
 pub(crate) mod layout;

@@ -263,14 +263,14 @@ impl DeviceRing {
     }
 }
 
-fn part(
+pub(crate) fn part(
     setup: &DeviceSetup,
     what: &'static str,
     address: u64,
     len: usize,
     align: u64,
 ) -> Result<NonNull<u8>, RingFault> {
-    if address % align != 0 {
+    if !address.is_multiple_of(align) {
         return Err(RingFault::Unaligned {
             what,
             address,
@@ -285,7 +285,7 @@ fn part(
         len: len as u64,
     })?;
     // A front end that is aligned in its own space and not in its file would make us load unaligned.
-    if start.addr().get() as u64 % align != 0 {
+    if !(start.addr().get() as u64).is_multiple_of(align) {
         return Err(RingFault::Unaligned {
             what,
             address,

@@ -163,15 +163,18 @@ impl DriverRing {
     }
 
     /// Writes an entry of the available ring.
+    ///
+    /// Only where it says something else: a store would take the line away from the device, and with buffers used in
+    /// order every entry stays as it is.
     #[inline(always)]
     pub(crate) fn write_avail(&self, slot: u16, id: u16) {
         // SAFETY: entry `slot` of `size`.
         unsafe {
-            peer::store(
-                self.avail.as_ptr().add(2 + usize::from(slot & self.mask)),
-                id,
-            )
-        };
+            let entry = self.avail.as_ptr().add(2 + usize::from(slot & self.mask));
+            if peer::load(entry) != id {
+                peer::store(entry, id);
+            }
+        }
     }
 
     /// Writes a descriptor.

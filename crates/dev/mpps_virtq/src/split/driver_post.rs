@@ -160,7 +160,7 @@ fn write_table(
 }
 
 /// A copy of a packet in mbufs of `pool`, with all that travels beside its bytes; none when there are no mbufs or no bytes.
-fn copy(packet: &Mbuf, pool: mpps_mbuf::PoolId, caches: &mut Caches) -> Option<Mbuf> {
+pub(crate) fn copy(packet: &Mbuf, pool: mpps_mbuf::PoolId, caches: &mut Caches) -> Option<Mbuf> {
     let len = packet.pkt_len() as usize;
     let mut whole: Option<Mbuf> = None;
     let mut at = 0;

@@ -147,7 +147,6 @@ impl RxRing {
             *len = used.len - self.header;
             // SAFETY: `look` saw that `len` is at most what the buffer has behind the headroom.
             unsafe { packet.set_received(HEADROOM, *len as u16) };
-            group |= packet.data()[0];
             if out.push(packet).is_err() {
                 break;
             }
@@ -334,7 +333,7 @@ fn free(packet: Option<Mbuf>, caches: &mut Caches) {
 
 /// Whether the header in a buffer says nothing but "one buffer".
 #[inline(always)]
-fn is_plain(mbuf: &Mbuf, header: u32, mergeable: bool) -> bool {
+pub(crate) fn is_plain(mbuf: &Mbuf, header: u32, mergeable: bool) -> bool {
     let start = mbuf.buffer().as_ptr().wrapping_add(usize::from(HEADROOM));
     // SAFETY: the header lies before the end of the headroom; it is ten or twelve bytes long.
     unsafe {

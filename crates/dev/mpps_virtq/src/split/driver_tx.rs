@@ -110,7 +110,6 @@ impl TxRing {
             // SAFETY: there is room before the data, by the test above, and data of at least one byte; the packet is plain, so
             // that nobody else sees its headroom. The handle is copied; the burst forgets it below.
             let start = unsafe {
-                group |= *data.as_ptr();
                 let start = data.sub(usize::from(header));
                 write_zeros(start.as_ptr(), header);
                 self.sent[usize::from(id)].write(std::ptr::read(packet));
@@ -259,7 +258,7 @@ impl Drop for TxRing {
 
 /// Frees packets one by one.
 #[cold]
-fn free_each(packets: &[MaybeUninit<Mbuf>], caches: &mut Caches) {
+pub(crate) fn free_each(packets: &[MaybeUninit<Mbuf>], caches: &mut Caches) {
     for packet in packets {
         // SAFETY: the caller moved them out of the ring.
         caches.free_one(unsafe { packet.assume_init_read() });
@@ -271,7 +270,7 @@ fn free_each(packets: &[MaybeUninit<Mbuf>], caches: &mut Caches) {
 /// # Safety
 /// `len` bytes at `to` can be written; `len` is ten or twelve.
 #[inline(always)]
-unsafe fn write_zeros(to: *mut u8, len: u16) {
+pub(crate) unsafe fn write_zeros(to: *mut u8, len: u16) {
     // SAFETY: the caller's promise; the two stores overlap where the header has ten bytes.
     unsafe {
         to.cast::<u64>().write_unaligned(0);

@@ -18,7 +18,7 @@ pub(crate) const INDIRECT_ENTRIES: usize = 8;
 pub(crate) const HEADER_STRIDE: usize = 16;
 
 /// What one side writes lies on other lines than what the other one does; two lines, as CPUs fetch pairs.
-const APART: usize = 128;
+pub(crate) const APART: usize = 128;
 
 impl Layout {
     pub(crate) const fn of(size: u32) -> Self {

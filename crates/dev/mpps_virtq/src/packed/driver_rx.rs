@@ -1,0 +1,350 @@
+//! Driver half, receiving: mbufs lie in the ring for the device to fill, and come out as packets.
+//!
+//! Two passes, as in the split ring: the used descriptors of up to 32 buffers are read and checked and the headers that lie
+//! in the buffers prefetched, then the packets are made. Packets of several buffers, and headers that say something, go
+//! through [`RxRing::take_slowly`]. Buffers are known by their id, never by their place, since a device need not keep the
+//! order.
+
+use std::mem::MaybeUninit;
+
+use mpps_cpu::prefetch;
+use mpps_mbuf::{Burst, Caches, HEADROOM, Mbuf, PoolId};
+use mpps_shm::peer;
+
+use super::device_rx::HEADER;
+use super::driver::{DriverRing, FreeIds, Used};
+use crate::net_header::{NetHeader, NetOffloads, Verdict};
+use crate::split::WRITE;
+use crate::split::device_rx::BATCH;
+use crate::split::driver_rx::is_plain;
+use crate::{DriverSetup, Features, Moved, RingFault};
+
+/// Free descriptors that are worth a refill.
+const REFILL: usize = 32;
+
+/// The receiving side with the mbufs that it has posted.
+pub(crate) struct RxRing {
+    pub(crate) ring: DriverRing,
+    pool: PoolId,
+    /// Mbufs in the ring by buffer id.
+    posted: Box<[Option<Mbuf>]>,
+    free: FreeIds,
+    /// Bytes of a posted buffer, header included.
+    room: u32,
+    offloads: NetOffloads,
+    mergeable: bool,
+}
+
+impl RxRing {
+    pub(crate) fn open(setup: &DriverSetup) -> Result<Self, RingFault> {
+        let ring = DriverRing::open(setup)?;
+        let pool = setup
+            .lent
+            .pools()
+            .iter()
+            .find(|pool| pool.id() == setup.pool);
+        let missing = RingFault::Unmapped {
+            what: "mbuf pool",
+            address: 0,
+            len: 0,
+        };
+        Ok(Self {
+            pool: setup.pool,
+            posted: (0..ring.size).map(|_| None).collect(),
+            free: FreeIds::all(ring.size),
+            room: u32::from(pool.ok_or(missing)?.data_capacity()) + HEADER,
+            offloads: NetOffloads::to_driver(setup.features),
+            mergeable: setup.features.contains(Features::MRG_RXBUF),
+            ring,
+        })
+    }
+
+    /// Posts buffers until the ring is full or the pool is dry.
+    pub(crate) fn fill(&mut self, caches: &mut Caches) {
+        while self.ring.room() > 0 && self.refill(caches) > 0 {}
+    }
+
+    /// Posts up to a batch of buffers; says how many.
+    #[inline(always)]
+    fn refill(&mut self, caches: &mut Caches) -> usize {
+        let mut fresh = [const { MaybeUninit::uninit() }; BATCH];
+        let mut buffers = [(0, 0); BATCH];
+        let want = self.ring.straight_room().min(self.free.len()).min(BATCH);
+        let n = caches.take(self.pool, &mut fresh[..want]);
+        if n == 0 {
+            return 0;
+        }
+        for (mbuf, buffer) in fresh[..n].iter().zip(&mut buffers) {
+            // SAFETY: `take` filled the first `n`.
+            let mbuf: Mbuf = unsafe { mbuf.assume_init_read() };
+            // As many ids are free as descriptors at least: each buffer takes one of both.
+            let id = self.free.pop().unwrap_or_default();
+            let start = mbuf.buffer().addr().get() + usize::from(HEADROOM);
+            *buffer = (start as u64 - u64::from(HEADER), id);
+            self.posted[usize::from(id)] = Some(mbuf);
+        }
+        let room = self.room;
+        // SAFETY: `n` isn't zero and at most `straight_room`.
+        unsafe {
+            self.ring.post(n, |k| {
+                let (address, id) = buffers[k];
+                (address, room, id, WRITE)
+            });
+        }
+        n
+    }
+
+    /// Moves up to `out.room()` packets.
+    #[inline(always)]
+    pub(crate) fn burst<const HEADERS: bool>(
+        &mut self,
+        caches: &mut Caches,
+        out: &mut Burst,
+    ) -> Moved {
+        let mut moved = Moved::default();
+        if self.ring.fault.is_some() {
+            return moved;
+        }
+        loop {
+            let n = out.room().min(BATCH).min(self.ring.straight_out());
+            if n == 0 {
+                break;
+            }
+            let done = self.run::<HEADERS>(n, out, &mut moved);
+            if done < n && !self.take_next(caches, out, &mut moved) {
+                break;
+            }
+        }
+        while self.ring.room() >= REFILL && self.refill(caches) > 0 {}
+        moved
+    }
+
+    /// Makes packets of up to `n` used buffers; stops at the first that needs more thought.
+    #[inline(always)]
+    fn run<const HEADERS: bool>(&mut self, n: usize, out: &mut Burst, moved: &mut Moved) -> usize {
+        let mut batch = [Used { id: 0, len: 0 }; BATCH];
+        let n = self.look::<HEADERS>(n, &mut batch);
+        if n == 0 {
+            return 0;
+        }
+        let mut lens = [0_u32; BATCH];
+        let (mut done, mut group, first) = (0, 0, out.len());
+        for (used, len) in batch[..n].iter().zip(&mut lens) {
+            let place = &mut self.posted[usize::from(used.id)];
+            let Some(mbuf) = place else {
+                break;
+            };
+            if HEADERS && !is_plain(mbuf, HEADER, self.mergeable) {
+                break;
+            }
+            let Some(mut packet) = place.take() else {
+                break;
+            };
+            *len = used.len - HEADER;
+            // SAFETY: `look` saw that `len` is at most what the buffer has behind the headroom.
+            unsafe { packet.set_received(HEADROOM, *len as u16) };
+            group |= packet.data()[0];
+            if out.push(packet).is_err() {
+                break;
+            }
+            self.free.push(used.id);
+            done += 1;
+        }
+        self.ring.reclaimed(done as u16);
+        if group & 1 != 0 {
+            self.count_groups(&out.as_slice()[first..]);
+        }
+        let lens = &lens[..done];
+        self.ring.tally.count_sizes(lens);
+        moved.packets += done;
+        moved.bytes += lens.iter().map(|&len| u64::from(len)).sum::<u64>();
+        done
+    }
+
+    /// Reads up to `n` used descriptors, all before the ring's end; stops at the first that isn't there or can't be right.
+    #[inline(always)]
+    fn look<const HEADERS: bool>(&mut self, n: usize, batch: &mut [Used; BATCH]) -> usize {
+        for (k, place) in batch.iter_mut().take(n).enumerate() {
+            // SAFETY: `k < n`, at most `straight_out`.
+            let Some(used) = (unsafe { self.ring.used_ahead(k) }) else {
+                return k;
+            };
+            let Some(Some(mbuf)) = self.posted.get(usize::from(used.id)) else {
+                return k;
+            };
+            // No packet, or more than the buffer holds.
+            if used.len.wrapping_sub(HEADER + 1) >= self.room - HEADER {
+                return k;
+            }
+            if HEADERS {
+                prefetch::prefetch(header_ptr(mbuf));
+            }
+            *place = used;
+        }
+        n
+    }
+
+    #[cold]
+    fn count_groups(&self, packets: &[Mbuf]) {
+        for packet in packets {
+            if packet.data().first().is_some_and(|byte| byte & 1 != 0) {
+                self.ring.tally.count_group(packet.data());
+            }
+        }
+    }
+
+    /// Takes the next packet, if there is one; false when nothing more can be done in this burst.
+    #[inline(always)]
+    fn take_next(&mut self, caches: &mut Caches, out: &mut Burst, moved: &mut Moved) -> bool {
+        match self.ring.next_used() {
+            Some(used) => self.take_slowly(used, caches, out, moved),
+            None => false,
+        }
+    }
+
+    /// Takes the packet that begins with this used buffer, whatever it looks like; false when nothing more can be done.
+    #[cold]
+    fn take_slowly(
+        &mut self,
+        used: Used,
+        caches: &mut Caches,
+        out: &mut Burst,
+        moved: &mut Moved,
+    ) -> bool {
+        let refuse = |why| RingFault::Used {
+            id: u32::from(used.id),
+            len: used.len,
+            why,
+        };
+        let Some(header) = self.header_of(used.id) else {
+            self.ring.retire(refuse("it isn't in the ring"));
+            return false;
+        };
+        let buffers = if self.mergeable {
+            header.num_buffers.max(1)
+        } else {
+            1
+        };
+        if buffers > self.ring.outstanding() {
+            let why = "its header announces more buffers than there are in the ring";
+            self.ring.retire(refuse(why));
+            return false;
+        }
+        if self.ring.used_run(buffers).count() < usize::from(buffers) {
+            // The rest is still on its way.
+            return false;
+        }
+        match self.merge(buffers, caches) {
+            Ok(Some(packet)) => self.deliver(packet, header, caches, out, moved),
+            Ok(None) => {}
+            Err(fault) => {
+                self.ring.retire(fault);
+                return false;
+            }
+        }
+        true
+    }
+
+    fn deliver(
+        &mut self,
+        mut packet: Mbuf,
+        header: NetHeader,
+        caches: &mut Caches,
+        out: &mut Burst,
+        moved: &mut Moved,
+    ) {
+        let len = packet.pkt_len();
+        if NetHeader::apply(header.to_bytes(), &mut packet, self.offloads) == Verdict::BadHeader {
+            self.ring.tally.bad.add(1);
+            caches.free_one(packet);
+            return;
+        }
+        if packet.data().first().is_some_and(|byte| byte & 1 != 0) {
+            self.ring.tally.count_group(packet.data());
+        }
+        self.ring.tally.count_sizes(&[len]);
+        moved.packets += 1;
+        moved.bytes += u64::from(len);
+        // The caller saw that there is room.
+        if let Err(packet) = out.push(packet) {
+            caches.free_one(packet);
+        }
+    }
+
+    /// The header in a posted buffer, copied out once.
+    fn header_of(&self, id: u16) -> Option<NetHeader> {
+        let mbuf = self.posted.get(usize::from(id))?.as_ref()?;
+        let from = header_ptr(mbuf);
+        let mut bytes = [0; 12];
+        for (k, byte) in bytes.iter_mut().enumerate() {
+            // SAFETY: the header's place is inside the buffer, before the end of the headroom.
+            *byte = unsafe { peer::load(from.add(k)) };
+        }
+        Some(NetHeader::from_bytes(bytes))
+    }
+
+    /// One packet of the next `buffers` used buffers; none, and counted, when a length is none. Their ids are free
+    /// afterwards.
+    fn merge(&mut self, buffers: u16, caches: &mut Caches) -> Result<Option<Mbuf>, RingFault> {
+        let mut packet: Option<Mbuf> = None;
+        let (mut bad, mut fault, mut done) = (false, None, 0);
+        for used in self.ring.used_run(buffers) {
+            let place = self.posted.get_mut(usize::from(used.id));
+            let Some(mbuf) = place.and_then(Option::take) else {
+                fault = Some(RingFault::Used {
+                    id: u32::from(used.id),
+                    len: used.len,
+                    why: "it isn't in the ring",
+                });
+                break;
+            };
+            self.free.push(used.id);
+            let skip = if done == 0 { HEADER } else { 0 };
+            done += 1;
+            if let Err(mbuf) = join(&mut packet, mbuf, used.len, skip, self.room) {
+                bad = true;
+                caches.free_one(mbuf);
+            }
+        }
+        self.ring.reclaimed(done);
+        if (bad || fault.is_some())
+            && let Some(packet) = packet.take()
+        {
+            caches.free_one(packet);
+        }
+        if bad {
+            self.ring.tally.bad.add(1);
+        }
+        fault.map_or(Ok(packet), Err)
+    }
+}
+
+/// Appends what the device wrote into a buffer: `len` bytes, of which the first `skip` are the header. Gives the buffer back
+/// when there is no such part.
+fn join(
+    packet: &mut Option<Mbuf>,
+    mut mbuf: Mbuf,
+    len: u32,
+    skip: u32,
+    room: u32,
+) -> Result<(), Mbuf> {
+    if len <= skip || len > room {
+        return Err(mbuf);
+    }
+    // Only the first buffer has a header; in the others data begins where it would be.
+    let offset = HEADROOM - (HEADER - skip) as u16;
+    // SAFETY: `len` is at most `room`, which ends with the buffer.
+    unsafe { mbuf.set_received(offset, (len - skip) as u16) };
+    match packet {
+        None => *packet = Some(mbuf),
+        Some(head) => return head.chain(mbuf),
+    }
+    Ok(())
+}
+
+/// Where the header of a packet in this buffer is.
+#[inline(always)]
+fn header_ptr(mbuf: &Mbuf) -> *const u8 {
+    let headroom = usize::from(HEADROOM) - HEADER as usize;
+    mbuf.buffer().as_ptr().wrapping_add(headroom)
+}
