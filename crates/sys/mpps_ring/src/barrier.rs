@@ -18,8 +18,10 @@ pub fn full_fence() {
     unsafe {
         core::arch::asm!("lock or dword ptr [rsp - 8], 0", options(nostack));
     }
+    // SeqCst: partner is the fence on the other side of the caller's handshake.
     #[cfg(all(not(target_arch = "x86_64"), not(loom)))]
     std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+    // SeqCst: as above.
     #[cfg(loom)]
     loom::sync::atomic::fence(loom::sync::atomic::Ordering::SeqCst);
 }

@@ -96,6 +96,7 @@ pub(super) fn register(start: NonNull<u8>, len: usize, page: usize) -> Result<Sl
         .enumerate()
         .find(|(_, row)| free(row))
         .ok_or(Refused::Full(MOST))?;
+    // Relaxed: partner is the load in `is_lost`, by who got the mapping from this thread.
     row.lost.store(false, Ordering::Relaxed);
     row.write(start.addr().get(), len, page);
     // Relaxed: whoever accesses the mapping got it from this thread, and this with it.
@@ -127,6 +128,8 @@ impl Row {
             .store(version.wrapping_add(1), Ordering::Relaxed);
         // Release: partner is the acquire fence in `read`: who sees a field of these sees the odd version.
         fence(Ordering::Release);
+        // Relaxed, all three: partner is `read`, which looks at the version before and after; the fence and the store
+        // around them give the order.
         self.start.store(start, Ordering::Relaxed);
         self.len.store(len, Ordering::Relaxed);
         self.page.store(page, Ordering::Relaxed);
