@@ -250,3 +250,6 @@ impl<T: Send> fmt::Debug for Poller<T> {
         out.debug_struct("Poller").finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;
