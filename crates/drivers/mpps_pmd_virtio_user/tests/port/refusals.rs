@@ -1,0 +1,108 @@
+//! What the port refuses, and that it goes on as if nothing had been.
+
+use mpps_dev::{DevConfig, Driver, PortId, ProbeContext, RxOffloads};
+use mpps_pmd_virtio_user::VirtioUser;
+
+use crate::back_end::Manner;
+use crate::rig::{Rig, fresh_path};
+
+fn probe(device: &str) -> String {
+    let context = ProbeContext::new(PortId::new(0).unwrap());
+    let refused = VirtioUser.probe(&device.parse().unwrap(), &context).err();
+    refused.unwrap().to_string()
+}
+
+#[test]
+fn a_path_in_use_is_refused_and_a_stale_one_replaced() {
+    let rig = Rig::new(",server=1", 1);
+    let device = format!("net_virtio_user1,server=1,path={}", rig.path.display());
+    let line = probe(&device);
+    assert!(line.contains("in use"), "{line}");
+    let path = rig.path.clone();
+    rig.finish();
+
+    drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+    assert!(path.exists());
+    let context = ProbeContext::new(PortId::new(0).unwrap());
+    drop(
+        VirtioUser
+            .probe(&device.parse().unwrap(), &context)
+            .unwrap(),
+    );
+}
+
+#[test]
+fn long_paths_are_refused_on_both_sides() {
+    let path = fresh_path().join("x".repeat(120));
+    for server in [0, 1] {
+        let line = probe(&format!(
+            "net_virtio_user0,server={server},path={}",
+            path.display()
+        ));
+        assert!(line.contains("at most 107"), "{line}");
+    }
+}
+
+#[test]
+fn a_frame_that_fits_no_mbuf_is_refused_with_the_sizes() {
+    let mut rig = Rig::new("", 1);
+    rig.dev.set_mtu(9000).unwrap();
+    let line = rig.dev.start().err().unwrap().to_string();
+    for part in ["MTU 9000", "9018 bytes", "2048 bytes", "--enable-scatter"] {
+        assert!(line.contains(part), "{line}");
+    }
+    let scattered = DevConfig {
+        rx_offloads: RxOffloads::SCATTER,
+        ..DevConfig::plain(&rig.pool, 1)
+    };
+    rig.dev.configure(&scattered).unwrap();
+    rig.start();
+    rig.finish();
+}
+
+#[test]
+fn a_configuration_that_fails_leaves_the_port_usable() {
+    let mut rig = Rig::new(",server=1", 1);
+    assert!(rig.dev.configure(&DevConfig::plain(&rig.pool, 2)).is_err());
+    rig.start();
+    let peer = rig.meet(Manner::default());
+    rig.wait_link(true);
+    rig.echo(0, 100);
+    drop(peer);
+    rig.finish();
+}
+
+#[test]
+fn modes_need_the_control_queue() {
+    let mut rig = Rig::new("", 1);
+    assert!(rig.dev.set_promiscuous(true).is_err());
+    assert!(rig.dev.set_allmulticast(true).is_err());
+    rig.finish();
+    let mut rig = Rig::new(",cq=1", 1);
+    rig.dev.set_promiscuous(true).unwrap();
+    assert!(rig.dev.port().promiscuous());
+    rig.finish();
+}
+
+#[test]
+fn private_information_is_shown_as_dpdk_does() {
+    let mut rig = Rig::started(",server=1", 1);
+    let peer = rig.meet(Manner::default());
+    rig.wait_link(true);
+    let mut features = String::new();
+    for (name, value) in rig.dev.private_info() {
+        match name {
+            "guest_features" => features = value,
+            "vtnet_hdr_size" => assert_eq!(value, "12"),
+            "use_inorder" => assert_eq!(value, "rx-1 tx-1"),
+            "max_mtu" => assert_eq!(value, "9698"),
+            "max_rx_pkt_len" => assert_eq!(value, "1530"),
+            "req_guest_features" => assert_eq!(value, "0x8000005f10ef8028"),
+            _ => {}
+        }
+    }
+    // MAC, MTU, MRG_RXBUF, STATUS, INDIRECT_DESC, VERSION_1, IN_ORDER.
+    assert_eq!(features, "0x910018028");
+    drop(peer);
+    rig.finish();
+}
