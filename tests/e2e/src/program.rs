@@ -43,7 +43,7 @@ fn workspace() -> PathBuf {
 }
 
 /// The build folder; a relative one counts from the workspace, where cargo is called.
-fn target() -> PathBuf {
+pub(crate) fn target() -> PathBuf {
     match std::env::var_os("CARGO_TARGET_DIR") {
         Some(folder) => workspace().join(folder),
         None => workspace().join("target"),
