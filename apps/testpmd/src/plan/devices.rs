@@ -43,7 +43,6 @@ pub enum DeviceError {
 
 /// Kinds of DPDK's that are refused by name: the driver's name, then other names that its devices go by.
 const ABSENT: &[&[&str]] = &[
-    &["net_vhost", "eth_vhost"],
     &["net_memif", "eth_memif"],
     &["net_af_packet", "eth_af_packet"],
     &["net_af_xdp", "eth_af_xdp"],

@@ -5,10 +5,11 @@ use mpps_dev::Driver;
 use mpps_pmd_null::Null;
 use mpps_pmd_pcap::Pcap;
 use mpps_pmd_ring::Ring;
+use mpps_pmd_vhost::Vhost;
 use mpps_pmd_virtio_user::VirtioUser;
 
 /// All kinds of port there are.
-pub const DRIVERS: &[&dyn Driver] = &[&Null, &Ring, &Pcap, &VirtioUser];
+pub const DRIVERS: &[&dyn Driver] = &[&Null, &Ring, &Pcap, &Vhost, &VirtioUser];
 
 /// The driver of a device: the one whose name or alias is the longest prefix of the device's name.
 ///

@@ -19,6 +19,9 @@ use super::{SocketError, address};
 /// The most descriptors that can come with one piece of a stream; more are an error.
 pub const FDS_AT_ONCE: usize = 32;
 
+/// The most descriptors that are sent with a message.
+const FDS_TO_SEND: usize = 8;
+
 /// Why a connection can't go on.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
@@ -118,8 +121,11 @@ impl Link {
     }
 
     fn send_some(&self, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> Result<usize, Errno> {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(8))];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FDS_TO_SEND))];
         let mut control = SendAncillaryBuffer::new(&mut space);
+        if fds.len() > FDS_TO_SEND {
+            return Err(Errno::TOOBIG);
+        }
         if !fds.is_empty() && !control.push(SendAncillaryMessage::ScmRights(fds)) {
             return Err(Errno::TOOBIG);
         }

@@ -7,9 +7,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
-use rustix::net::{
-    AddressFamily, SocketFlags, SocketType, accept_with, bind, listen, socket_with,
-};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, accept_with, bind, listen, socket_with};
 
 use super::{Link, SocketError, address};
 
@@ -106,9 +104,11 @@ fn remove_stale(path: &Path) -> Result<(), SocketError> {
             if source.kind() == io::ErrorKind::ConnectionRefused =>
         {
             match fs::remove_file(path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    Err(SocketError::system(path, "a stale file that can't be removed", error))
-                }
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(SocketError::system(
+                    path,
+                    "a stale file that can't be removed",
+                    error,
+                )),
                 _ => Ok(()),
             }
         }

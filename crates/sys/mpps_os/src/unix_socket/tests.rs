@@ -84,7 +84,10 @@ fn a_path_that_no_address_holds_is_refused() {
         Link::connect(&path).unwrap_err(),
         Endpoint::connect(&path).unwrap_err(),
     ] {
-        assert!(error.to_string().contains("108 bytes; at most 107"), "{error}");
+        assert!(
+            error.to_string().contains("108 bytes; at most 107"),
+            "{error}"
+        );
     }
 }
 
@@ -99,7 +102,8 @@ fn descriptors_arrive_with_their_message() {
         .open(dir.at("f"))
         .unwrap();
     file.write_all(b"hello").unwrap();
-    a.send(b"first", &[file.as_fd(), file.as_fd()], soon()).unwrap();
+    a.send(b"first", &[file.as_fd(), file.as_fd()], soon())
+        .unwrap();
     a.send(b"second", &[], soon()).unwrap();
     let (mut bytes, mut fds) = ([0; 3], Vec::new());
     b.recv(&mut bytes, &mut fds, soon(), None).unwrap();
@@ -153,7 +157,10 @@ fn a_peer_that_leaves_or_sleeps_is_told_apart() {
     a.send(b"ab", &[], soon()).unwrap();
     drop(a);
     let error = b.recv(&mut [0; 4], &mut fds, soon(), None).unwrap_err();
-    assert!(matches!(error, LinkError::Short { got: 2, want: 4 }), "{error}");
+    assert!(
+        matches!(error, LinkError::Short { got: 2, want: 4 }),
+        "{error}"
+    );
     let error = b.recv(&mut [0; 4], &mut fds, soon(), None).unwrap_err();
     assert!(matches!(error, LinkError::Closed), "{error}");
     // No signal ends the process.
@@ -197,7 +204,10 @@ fn endpoints_meet_in_any_order_and_again() {
         drop(server.next(&waker, &mut |error| panic!("{error}")).unwrap());
     }
     stop.wake();
-    assert!(client.join().unwrap() >= 2, "one may still have been in the queue");
+    assert!(
+        client.join().unwrap() >= 2,
+        "one may still have been in the queue"
+    );
 }
 
 #[test]
@@ -217,5 +227,9 @@ fn a_wake_ends_the_wait_and_trouble_is_told_once() {
     assert_eq!(told, 1);
     thread.join().unwrap();
     let mut server = Endpoint::listen(&dir.at("t")).unwrap();
-    assert!(server.next(&waker, &mut |error| panic!("{error}")).is_none());
+    assert!(
+        server
+            .next(&waker, &mut |error| panic!("{error}"))
+            .is_none()
+    );
 }

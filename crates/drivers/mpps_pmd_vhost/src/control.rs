@@ -1,0 +1,164 @@
+//! The control thread of a port: one front end after another, one message after another.
+
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use mpps_dev::{Events, PortId};
+use mpps_os::unix_socket::{Endpoint, Link, LinkError};
+use mpps_os::{Waker, poll_readable};
+
+use crate::core::{Core, Outcome};
+use crate::inbox::{Inbox, InboxError};
+
+/// How long a front end may take to make room for an answer.
+const SEND: Duration = Duration::from_secs(1);
+
+/// A pause after a connection that ended badly, so that a front end that keeps failing costs no CPU.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// What the main thread and the control thread hold together.
+pub(crate) struct Shared {
+    pub(crate) core: Mutex<Core>,
+    pub(crate) waker: Waker,
+    pub(crate) stop: AtomicBool,
+    /// A poller found a ring that moves nothing any more.
+    pub(crate) trouble: Arc<AtomicBool>,
+    pub(crate) port: PortId,
+    pub(crate) events: Events,
+}
+
+impl Shared {
+    /// The core. A thread that panicked with it ends the process anyway.
+    pub(crate) fn core(&self) -> MutexGuard<'_, Core> {
+        self.core.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells what is to be told; must not be called with the core locked.
+    pub(crate) fn tell(&self, out: &Outcome, last: &mut Option<String>) {
+        for note in &out.notes {
+            // A peer that fails over and over in the same way costs one line.
+            if last.as_ref() != Some(note) {
+                self.events.note(self.port, note);
+                *last = Some(note.clone());
+            }
+        }
+        for event in &out.events {
+            self.events.tell(self.port, *event);
+        }
+    }
+
+    fn stopped(&self) -> bool {
+        // Acquire: pairs with the release in `VhostDev`'s drop.
+        self.stop.load(Ordering::Acquire)
+    }
+}
+
+/// How a connection ended.
+enum End {
+    /// The port is going.
+    Stop,
+    /// The front end left.
+    Left,
+    /// One of the two gave up.
+    Broken,
+}
+
+/// The thread's body.
+pub(crate) fn run(shared: &Shared, mut endpoint: Endpoint) {
+    let mut last = None;
+    loop {
+        let link = endpoint.next(&shared.waker, &mut |trouble| {
+            shared.events.note(shared.port, trouble);
+        });
+        let Some(link) = link else {
+            if woken(shared) {
+                return;
+            }
+            continue;
+        };
+        shared.core().connect();
+        let end = serve(shared, &link, &mut last);
+        drop(link);
+        let gone = shared.core().disconnect();
+        shared.tell(&gone, &mut last);
+        match end {
+            End::Stop => return,
+            End::Left => {}
+            End::Broken => {
+                // A failure to wait is the next wait's trouble.
+                let _ = poll_readable([shared.waker.as_fd()], Some(PAUSE));
+            }
+        }
+    }
+}
+
+/// Goes back to sleep after a wake; whether the thread is to end.
+fn woken(shared: &Shared) -> bool {
+    shared.waker.reset();
+    shared.stopped()
+}
+
+fn serve(shared: &Shared, link: &Link, last: &mut Option<String>) -> End {
+    let mut inbox = Inbox::default();
+    loop {
+        let waited = poll_readable([shared.waker.as_fd(), link.as_fd()], inbox.patience());
+        let Ok([wake, readable]) = waited else {
+            return End::Broken;
+        };
+        if wake {
+            if woken(shared) {
+                return End::Stop;
+            }
+            // Relaxed: pairs with nothing; what is wrong is found through the gates.
+            shared.trouble.store(false, Ordering::Relaxed);
+            let out = shared.core().look_after();
+            shared.tell(&out, last);
+            if out.hang_up {
+                return End::Broken;
+            }
+        }
+        if (readable || !wake)
+            && let Err(end) = messages(shared, link, &mut inbox, last)
+        {
+            return end;
+        }
+    }
+}
+
+/// Handles the next message, if it is whole.
+fn messages(
+    shared: &Shared,
+    link: &Link,
+    inbox: &mut Inbox,
+    last: &mut Option<String>,
+) -> Result<(), End> {
+    let envelope = match inbox.pump(link) {
+        Ok(Some(envelope)) => envelope,
+        Ok(None) => return Ok(()),
+        Err(InboxError::Link(LinkError::Closed)) => return Err(End::Left),
+        Err(error) => return Err(broken(shared, &error.to_string(), last)),
+    };
+    let out = shared.core().handle(envelope);
+    let sent = match &out.reply {
+        Some(reply) => link.send(reply, &[], Instant::now() + SEND),
+        None => Ok(()),
+    };
+    shared.tell(&out, last);
+    match sent {
+        Err(LinkError::Closed) => Err(End::Left),
+        Err(error) => Err(broken(shared, &error.to_string(), last)),
+        Ok(()) if out.hang_up => Err(End::Broken),
+        Ok(()) => Ok(()),
+    }
+}
+
+fn broken(shared: &Shared, what: &str, last: &mut Option<String>) -> End {
+    let out = Outcome {
+        notes: vec![format!("front end dropped: {what}")],
+        ..Outcome::default()
+    };
+    shared.tell(&out, last);
+    End::Broken
+}
