@@ -161,7 +161,12 @@ impl Guest {
 
     /// Runs a shell command that may fail: its exit status, and what it printed.
     pub fn attempt(&mut self, command: &str) -> (i32, String) {
-        self.console.run(command, COMMAND)
+        self.attempt_within(command, COMMAND)
+    }
+
+    /// The same with a deadline of its own.
+    pub fn attempt_within(&mut self, command: &str, deadline: Duration) -> (i32, String) {
+        self.console.run(command, deadline)
     }
 
     /// Sends a command that doesn't come back, such as `reboot -f`.

@@ -11,7 +11,7 @@ use super::{Firmware, Nic, Setup};
 const MEMORY: u32 = 512;
 
 /// What the kernel is told: its console, silence but for a crash, and an end rather than a halt after one.
-const KERNEL_LINE: &str = "console=ttyS0 loglevel=7 panic=-1";
+const KERNEL_LINE: &str = "console=ttyS0 quiet loglevel=1 panic=-1";
 
 /// The script by which the boot code of the last card starts Linux.
 const BOOT_SCRIPT: &str = "boot.ipxe";
