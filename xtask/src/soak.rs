@@ -33,6 +33,11 @@ const SOAKS: &[Soak] = &[
         run: ignored,
     },
     Soak {
+        name: "guests",
+        about: "Linux guests in QEMU: all ways through the rings, streams, queues, reboots, firmware, kills",
+        run: guests,
+    },
+    Soak {
         name: "fuzz",
         about: "every fuzz target for five minutes",
         run: fuzz_all,
@@ -119,6 +124,26 @@ fn ignored(workspace: &Workspace) -> Result<(), String> {
             "--ignored",
             "--test-threads=1",
         ])
+        .env("MPPS_BIN_DIR", programs);
+    shell::run(&mut command)
+}
+
+/// One guest after another: under emulation, each takes all that the machine has.
+fn guests(workspace: &Workspace) -> Result<(), String> {
+    let programs = workspace.release_programs()?;
+    let mut command = shell::cargo();
+    command
+        .args([
+            "test",
+            "--package",
+            "mpps_e2e",
+            "--test",
+            "guests",
+            "--no-fail-fast",
+            "--",
+        ])
+        .args(["--include-ignored", "--test-threads=1", "--nocapture"])
+        .current_dir(&workspace.root)
         .env("MPPS_BIN_DIR", programs);
     shell::run(&mut command)
 }
