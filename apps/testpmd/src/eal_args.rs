@@ -97,11 +97,6 @@ const CONFLICTS: &[Conflict] = &[
     ),
     conflict(
         "no-huge",
-        "single-file-segments",
-        "without huge pages there are no files",
-    ),
-    conflict(
-        "no-huge",
         "match-allocations",
         "without huge pages memory is one block",
     ),

@@ -36,10 +36,6 @@ const MISTAKES: &[(&str, &str)] = &[
         "`-m` and `--socket-mem` can't be used at the same time: -m is the total, the other an amount for each node; keep one",
     ),
     (
-        "--no-huge --single-file-segments -- -i",
-        "`--no-huge` and `--single-file-segments` can't be used at the same time: without huge pages there are no files",
-    ),
-    (
         "-c 3 -l 0-1",
         "`-c` and `-l` can't be used at the same time: both select cores; keep -l",
     ),
