@@ -170,6 +170,11 @@ impl Session {
         assert!(matches!(sent, Some(Ok(()))), "no process to signal");
     }
 
+    /// The process, for a look into /proc.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Ends the input.
     pub fn end_input(&mut self) {
         self.input = None;
