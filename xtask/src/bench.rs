@@ -4,6 +4,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::limit;
+use crate::pair;
 use crate::session::{self, Counter, Scenario};
 use crate::shell::{self, Workspace};
 
@@ -52,6 +54,20 @@ const SCENARIOS: &[Scenario] = &[
     },
 ];
 
+/// Rates of the machine itself, for packets of 64 to 1518 bytes.
+const LIMIT_LOOP: &str = "limit-loop";
+const LIMIT_ECHO: &str = "limit-echo";
+const SIZES: &[usize] = &[64, 256, 512, 1024, 1518];
+
+fn known() -> Vec<&'static str> {
+    let single = SCENARIOS.iter().map(|scenario| scenario.name);
+    let pairs = pair::SETUPS.iter().map(|setup| setup.name);
+    single
+        .chain(pairs)
+        .chain([LIMIT_LOOP, LIMIT_ECHO])
+        .collect()
+}
+
 /// The verb.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let names = shell::only_options(arguments, &[], &["--seconds", "--program"])?;
@@ -59,38 +75,104 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let seconds: u64 = seconds
         .parse()
         .map_err(|_| format!("--seconds: '{seconds}' is not a whole number"))?;
-    if let Some(name) = names.iter().find(|name| {
-        SCENARIOS
-            .iter()
-            .all(|scenario| scenario.name != name.as_str())
-    }) {
-        let known: Vec<&str> = SCENARIOS.iter().map(|scenario| scenario.name).collect();
+    if let Some(name) = names.iter().find(|name| !known().contains(&name.as_str())) {
         return Err(format!(
             "no scenario '{name}'; there are {}",
-            known.join(", ")
+            known().join(", ")
         ));
     }
-    let program = match shell::option(arguments, "--program") {
-        Some(path) => PathBuf::from(path),
-        None => Workspace::read()?.release_programs()?.join("testpmd"),
+    let mut bench = Bench {
+        workspace: Workspace::read()?,
+        program: shell::option(arguments, "--program").map(PathBuf::from),
+        time: Duration::from_secs(seconds.max(1)),
+        failed: 0,
     };
+    let wanted = |name: &str| names.is_empty() || names.iter().any(|one| one == name);
     println!("{:24} {:>10}", "scenario", "Mpps");
-    let mut failed = 0;
-    for scenario in SCENARIOS
-        .iter()
-        .filter(|one| names.is_empty() || names.iter().any(|name| name == one.name))
-    {
-        match session::rate(&program, scenario, Duration::from_secs(seconds.max(1))) {
-            Ok(rate) => println!("{:24} {rate:>10.2}", scenario.name),
+    for scenario in SCENARIOS.iter().filter(|one| wanted(one.name)) {
+        let rate = bench
+            .program()
+            .and_then(|program| session::rate(&program, scenario, bench.time));
+        bench.print(scenario.name, &rate);
+    }
+    for setup in pair::SETUPS.iter().filter(|one| wanted(one.name)) {
+        bench.pair(setup);
+    }
+    bench.limits(wanted(LIMIT_ECHO), wanted(LIMIT_LOOP));
+    match bench.failed {
+        0 => Ok(()),
+        failed => Err(format!("{failed} scenarios have no rate")),
+    }
+}
+
+/// What a run measures with.
+struct Bench {
+    workspace: Workspace,
+    /// From `--program`, or once it has been built.
+    program: Option<PathBuf>,
+    time: Duration,
+    failed: usize,
+}
+
+impl Bench {
+    fn program(&mut self) -> Result<PathBuf, String> {
+        if let Some(path) = &self.program {
+            return Ok(path.clone());
+        }
+        let path = self.workspace.release_programs()?.join("testpmd");
+        Ok(self.program.insert(path).clone())
+    }
+
+    fn print(&mut self, name: &str, rate: &Result<f64, String>) {
+        match rate {
+            Ok(rate) => println!("{name:24} {rate:>10.2}"),
             Err(why) => {
-                failed += 1;
-                println!("{:24} {why}", scenario.name);
+                self.failed += 1;
+                println!("{name:24} {why}");
             }
         }
     }
-    if failed == 0 {
-        Ok(())
-    } else {
-        Err(format!("{failed} scenarios have no rate"))
+
+    /// Two processes, with their share of the limit, measured right behind.
+    fn pair(&mut self, setup: &pair::Setup) {
+        let rate = self
+            .program()
+            .and_then(|program| pair::rate(&program, setup, self.time));
+        self.print(setup.name, &rate);
+        let Ok(rate) = rate else { return };
+        let limit = limit::program(&self.workspace)
+            .and_then(|program| limit::measure(&program, setup.bytes));
+        match limit {
+            Ok(limit) => println!(
+                "{:24} {:>10.2} of {LIMIT_LOOP} {:.2} Mpps",
+                "",
+                rate / limit.pair,
+                limit.pair
+            ),
+            Err(why) => {
+                self.failed += 1;
+                println!("{:24} {why}", "");
+            }
+        }
+    }
+
+    fn limits(&mut self, echo: bool, pair: bool) {
+        if !echo && !pair {
+            return;
+        }
+        let program = match limit::program(&self.workspace) {
+            Ok(program) => program,
+            Err(why) => return self.print(LIMIT_LOOP, &Err(why)),
+        };
+        for &bytes in SIZES {
+            let rates = limit::measure(&program, bytes);
+            let asked = [
+                (echo, LIMIT_ECHO, rates.clone().map(|rates| rates.echo)),
+                (pair, LIMIT_LOOP, rates.map(|rates| rates.pair)),
+            ];
+            for (_, name, rate) in asked.iter().filter(|(wanted, ..)| *wanted) {
+                self.print(&format!("{name} {bytes}"), rate);
+            }
+        }
     }
 }

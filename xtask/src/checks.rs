@@ -7,6 +7,7 @@
 mod captures;
 mod forward;
 mod instructions;
+mod limit;
 mod planted;
 mod speed;
 mod start;
@@ -18,6 +19,8 @@ use std::path::PathBuf;
 
 use crate::shell::{self, Workspace};
 use crate::tally;
+
+pub(crate) use planted::Folder;
 
 /// A promised figure.
 pub(crate) struct Check {
@@ -109,6 +112,7 @@ pub(crate) const THEMES: &[&[Check]] = &[
     start::CHECKS,
     forward::CHECKS,
     instructions::CHECKS,
+    limit::CHECKS,
     captures::CHECKS,
     stop::CHECKS,
     suites::CHECKS,
