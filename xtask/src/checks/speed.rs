@@ -61,6 +61,51 @@ pub(super) const CHECKS: &[Check] = &[
         0.6,
         "ring ports, io: at least 0.6 times the rate of DPDK 22.11",
     ),
+    against_dpdk(
+        "speed-vhost-virtio-io",
+        2.0,
+        "vhost and virtio-user, io: at least 2 times the rate of DPDK 22.11",
+    ),
+    against_dpdk(
+        "speed-vhost-virtio-macswap",
+        2.0,
+        "vhost and virtio-user, macswap: at least 2 times the rate of DPDK 22.11",
+    ),
+    against_dpdk(
+        "speed-vhost-virtio-nomrg",
+        2.0,
+        "vhost and virtio-user, nomrg: at least 2 times the rate of DPDK 22.11",
+    ),
+    against_dpdk(
+        "speed-vhost-virtio-noinorder",
+        2.0,
+        "vhost and virtio-user, noinorder: at least 2 times the rate of DPDK 22.11",
+    ),
+    against_dpdk(
+        "speed-vhost-virtio-2q",
+        2.0,
+        "vhost and virtio-user, 2q: at least 2 times the rate of DPDK 22.11",
+    ),
+    against_dpdk(
+        "speed-vhost-virtio-512",
+        2.0,
+        "vhost and virtio-user, 512: at least 2 times the rate of DPDK 22.11",
+    ),
+    against_dpdk(
+        "speed-vhost-virtio-packed",
+        1.8,
+        "vhost and virtio-user, packed: at least 1.8 times the rate of DPDK 22.11",
+    ),
+    against_dpdk(
+        "speed-vhost-virtio-256",
+        1.8,
+        "vhost and virtio-user, 256: at least 1.8 times the rate of DPDK 22.11",
+    ),
+    against_dpdk(
+        "speed-vhost-virtio-1518",
+        1.6,
+        "vhost and virtio-user, 1518: at least 1.6 times the rate of DPDK 22.11",
+    ),
     Check {
         name: "speed-2core",
         proves: "null ports, macswap: two workers move at least 1.8 times what one does, median of five pairs",
