@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use crate::machine::Folder;
-use crate::session::{Session, words};
+use crate::session::{PROMPT, Session, words};
 
 /// Whose testpmd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +56,7 @@ impl BackEnd {
             Program::Ours => Session::start(&words),
             Program::Dpdk => Session::spawn(dpdk(&words)),
         };
+        session.wait_for_prompt();
         session.ask("start");
         Self {
             session,
@@ -69,6 +70,17 @@ impl BackEnd {
         self.folder.file(&format!("vhost{port}"))
     }
 
+    /// Types a line and returns its answer. What ports tell by themselves may stand around it, and after the prompt.
+    pub fn ask(&mut self, line: &str) -> String {
+        let at = self.session.stdout().len();
+        self.session.say(line);
+        self.session.wait(line, |session| {
+            let text = session.stdout();
+            let end = text[at..].rfind(PROMPT)?;
+            Some(text[at..at + end].to_owned())
+        })
+    }
+
     /// All that it has said, on both outputs.
     pub fn said(&self) -> String {
         self.session.stdout() + &self.session.stderr()
@@ -79,7 +91,7 @@ impl BackEnd {
     /// # Panics
     /// When it isn't shown.
     pub fn xstat(&mut self, port: usize, name: &str) -> u64 {
-        let text = self.session.ask(&format!("show port xstats {port}"));
+        let text = self.ask(&format!("show port xstats {port}"));
         let mut lines = text.lines().filter_map(|line| line.split_once(": "));
         let value = lines
             .find(|(shown, _)| *shown == name)
@@ -90,7 +102,7 @@ impl BackEnd {
 
     /// Stops the packets, and ends the program; its end must be a clean one. Returns what it said to `stop`.
     pub fn quit(mut self) -> String {
-        let stop = self.session.ask("stop");
+        let stop = self.ask("stop");
         self.session.quit();
         stop
     }

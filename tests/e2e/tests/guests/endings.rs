@@ -61,7 +61,7 @@ fn firmware_drives_the_card_before_linux_does() {
         guest.wait_until_up();
         let text = guest.text();
         assert!(text.contains("iPXE"), "the boot code said nothing: {text}");
-        let asked = nics(&back.session.ask("show port stats 0"))[0].rx[0];
+        let asked = nics(&back.ask("show port stats 0"))[0].rx[0];
         assert!(asked > 0, "the boot code sent nothing: {}", back.said());
         let before = link_changes(&back);
         assert!(before > 0, "{}", back.said());

@@ -38,7 +38,7 @@ fn transfer(port: &str, cards: [&str; 2], bytes: usize, large: bool) {
     let served = two
         .attempt("cat /tmp/served; grep ^Tcp: /proc/net/snmp; ethtool -S eth0")
         .1;
-    let ports = back.session.ask("show port xstats all");
+    let ports = back.ask("show port xstats all");
     assert_eq!(
         status,
         0,
