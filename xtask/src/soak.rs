@@ -35,7 +35,12 @@ const SOAKS: &[Soak] = &[
     Soak {
         name: "guests",
         about: "Linux guests in QEMU: all ways through the rings, streams, queues, reboots, firmware, kills",
-        run: guests,
+        run: |workspace| end_to_end(workspace, "guests"),
+    },
+    Soak {
+        name: "peers",
+        about: "ours and DPDK's testpmd at either end: the ten paths, sizes, queues, chains, restarts",
+        run: |workspace| end_to_end(workspace, "peers"),
     },
     Soak {
         name: "fuzz",
@@ -128,8 +133,8 @@ fn ignored(workspace: &Workspace) -> Result<(), String> {
     shell::run(&mut command)
 }
 
-/// One guest after another: under emulation, each takes all that the machine has.
-fn guests(workspace: &Workspace) -> Result<(), String> {
+/// One test after another: a guest under emulation, or two programs that poll, take all that the machine has.
+fn end_to_end(workspace: &Workspace, theme: &str) -> Result<(), String> {
     let programs = workspace.release_programs()?;
     let mut command = shell::cargo();
     command
@@ -138,7 +143,7 @@ fn guests(workspace: &Workspace) -> Result<(), String> {
             "--package",
             "mpps_e2e",
             "--test",
-            "guests",
+            theme,
             "--no-fail-fast",
             "--",
         ])
