@@ -108,9 +108,11 @@ impl BackEnd {
     }
 }
 
-/// DPDK's program takes the same words but one: memory without huge pages can't be without files there.
+/// DPDK's program takes the same words but one: memory without huge pages can't be without files there. Its answers
+/// come before the prompt that follows them only if its output isn't held back in blocks.
 fn dpdk(words: &[String]) -> Command {
-    let mut command = Command::new("dpdk-testpmd");
+    let mut command = Command::new("stdbuf");
+    command.args(["-oL", "dpdk-testpmd"]);
     command.args(["--no-huge", "-m", "192", "--no-shconf", "--no-telemetry"]);
     command.args(words.iter().filter(|word| *word != "--in-memory"));
     command

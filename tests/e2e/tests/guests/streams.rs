@@ -11,7 +11,7 @@ const PLAIN: &str = "csum=off,guest_csum=off,gso=off,host_tso4=off,host_tso6=off
     guest_tso4=off,guest_tso6=off,guest_ecn=off,guest_ufo=off";
 
 /// The largest frame of an ordinary MTU is smaller than what this counter counts.
-const LARGER: &str = "rx_size_1519_max_packets";
+const LARGER: &str = "rx_q0_size_1519_max_packets";
 
 /// Sends so many bytes each way, checked at both ends; with `large`, some packets must have been larger than the MTU.
 fn transfer(port: &str, cards: [&str; 2], bytes: usize, large: bool) {
