@@ -107,17 +107,30 @@ fn main() {
             let mut caches = Caches::new(std::slice::from_ref(&front));
             driver_rx.fill(&mut caches);
             let mut burst = Burst::new(BURST);
+            let (mut turns, mut empty, mut idle, mut received, mut lost) = (0_u64, 0_u64, 0, 0, 0);
+            let begin = now();
             while !stop.load(Ordering::Relaxed) {
+                let start = now();
                 driver_rx.burst(&mut caches, &mut burst);
+                turns += 1;
+                if burst.is_empty() {
+                    empty += 1;
+                    idle += now() - start;
+                } else {
+                    received += now() - start;
+                }
                 if !burst.is_empty() {
                     driver_tx.burst(&mut caches, &mut burst);
+                    lost += burst.len();
                     caches.free(&mut burst);
                 }
             }
             println!(
-                "driver: rx {:?} tx {:?}",
+                "driver: rx {:?} tx {:?}, {turns} turns, {empty} empty, idle {:.2}, rx {:.2}, lost {lost}",
                 driver_rx.fault(),
-                driver_tx.fault()
+                driver_tx.fault(),
+                idle as f64 / (now() - begin) as f64,
+                received as f64 / (now() - begin) as f64,
             );
         });
         scope.spawn(move || {
@@ -125,8 +138,18 @@ fn main() {
             let mut caches = Caches::new(std::slice::from_ref(&back));
             let mut burst = Burst::new(BURST);
             let (mut injected, mut total) = (0, 0);
+            let (mut turns, mut empty, mut idle, mut received, mut lost) = (0_u64, 0_u64, 0, 0, 0);
+            let begin = now();
             while !stop.load(Ordering::Relaxed) {
+                let start = now();
                 device_rx.burst(&mut caches, &mut burst);
+                turns += 1;
+                if burst.is_empty() {
+                    empty += 1;
+                    idle += now() - start;
+                } else {
+                    received += now() - start;
+                }
                 if injected < IN_FLIGHT {
                     let n = (IN_FLIGHT - injected).min(burst.room());
                     injected += caches.alloc(back.id(), n, bytes, &mut burst);
@@ -136,15 +159,17 @@ fn main() {
                 }
                 if !burst.is_empty() {
                     total += device_tx.burst(&mut caches, &mut burst).packets as u64;
-                    injected -= burst.len();
+                    lost += burst.len();
                     caches.free(&mut burst);
                     count.store(total, Ordering::Relaxed);
                 }
             }
             println!(
-                "device: rx {:?} tx {:?}",
+                "device: rx {:?} tx {:?}, {turns} turns, {empty} empty, idle {:.2}, rx {:.2}, lost {lost}",
                 device_rx.fault(),
-                device_tx.fault()
+                device_tx.fault(),
+                idle as f64 / (now() - begin) as f64,
+                received as f64 / (now() - begin) as f64,
             );
         });
         for _ in 0..seconds {
@@ -172,6 +197,14 @@ fn region(mapping: &Mapping) -> GuestRegion {
         mapping: peer,
         offset: 0,
     }
+}
+
+thread_local! {
+    static CLOCK: mpps_cpu::Clock = mpps_cpu::Clock::calibrated();
+}
+
+fn now() -> u64 {
+    CLOCK.with(mpps_cpu::Clock::ticks)
 }
 
 fn pin(cpu: usize) {

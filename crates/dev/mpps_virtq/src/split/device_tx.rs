@@ -183,6 +183,7 @@ impl TxRing {
             };
             let to = range.as_ptr();
             prefetch::prefetch_for_write(to);
+            prefetch::prefetch_for_write(to.wrapping_add(header as usize));
             *place = Simple {
                 to,
                 from: packet.data_ptr().as_ptr(),

@@ -132,7 +132,7 @@ impl RxRing {
         let mut batch = [Used { id: 0, len: 0 }; BATCH];
         let n = self.look::<HEADERS>(n, &mut batch);
         let mut lens = [0_u32; BATCH];
-        let (mut done, mut group, first) = (0, 0, out.len());
+        let mut done = 0;
         for (used, len) in batch[..n].iter().zip(&mut lens) {
             let place = &mut self.posted[usize::from(used.id)];
             let Some(mbuf) = place else {
@@ -154,9 +154,6 @@ impl RxRing {
             done += 1;
         }
         self.ring.used_idx = self.ring.used_idx.wrapping_add(done as u16);
-        if group & 1 != 0 {
-            self.count_groups(&out.as_slice()[first..]);
-        }
         let lens = &lens[..done];
         self.ring.tally.count_sizes(lens);
         moved.packets += done;
@@ -177,7 +174,7 @@ impl RxRing {
                 return k;
             }
             if HEADERS {
-                prefetch::prefetch(
+                prefetch::prefetch_for_write(
                     mbuf.buffer()
                         .as_ptr()
                         .wrapping_add(usize::from(HEADROOM) - self.header as usize),
@@ -186,15 +183,6 @@ impl RxRing {
             *used = Used { id: id as u16, len };
         }
         n
-    }
-
-    #[cold]
-    fn count_groups(&self, packets: &[Mbuf]) {
-        for packet in packets {
-            if packet.data().first().is_some_and(|byte| byte & 1 != 0) {
-                self.ring.tally.count_group(packet.data());
-            }
-        }
     }
 
     /// Takes the next packet, whatever it looks like; false when nothing more can be done in this burst.

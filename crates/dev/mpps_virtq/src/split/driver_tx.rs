@@ -95,7 +95,7 @@ impl TxRing {
         let header = self.header;
         let most = self.free.len().min(packets.len()).min(BATCH);
         let mut lens = [0_u32; BATCH];
-        let (mut done, mut group) = (0, 0);
+        let mut done = 0;
         for (packet, len) in packets.as_slice()[..most].iter().zip(&mut lens) {
             let simple = (packet.kind() == tag)
                 & (packet.headroom() >= header)
@@ -126,9 +126,6 @@ impl TxRing {
         let n = usize::from(done);
         if n == 0 {
             return 0;
-        }
-        if group & 1 != 0 {
-            self.count_groups(&packets.as_slice()[..n]);
         }
         // SAFETY: the first `n` were moved into the ring.
         unsafe { packets.forget(n) };
