@@ -108,6 +108,9 @@ impl DeviceRing {
             self.used_idx = peer::index(self.used.as_ptr().add(1));
             peer::store(self.used.as_ptr(), if self.event_idx { 0 } else { QUIET });
         }
+        if let Some(log) = &self.log {
+            let _ = log.mark(self.used_log, 2);
+        }
         self.next = self.used_idx;
         self.seen = self.used_idx;
     }
