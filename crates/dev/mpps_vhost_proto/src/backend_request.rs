@@ -100,3 +100,6 @@ impl BackendRequest {
         bytes
     }
 }
+
+#[cfg(test)]
+mod tests;

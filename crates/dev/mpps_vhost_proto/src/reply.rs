@@ -79,3 +79,6 @@ impl Reply {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

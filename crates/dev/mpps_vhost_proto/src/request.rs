@@ -370,3 +370,6 @@ impl<F> Request<F> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
