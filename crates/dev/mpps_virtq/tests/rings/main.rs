@@ -5,7 +5,7 @@
 )]
 
 mod hostile_device;
-mod hostile_driver;
-mod notify;
+mod hostile_tables;
 mod pairs;
 mod rig;
+mod stranger;

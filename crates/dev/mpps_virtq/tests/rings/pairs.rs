@@ -235,9 +235,9 @@ fn w09_every_count_of_segments() {
     }
 }
 
-/// A chain that takes every descriptor of the ring is legal.
+/// A chain that takes every descriptor of the ring is legal.
 #[test]
-fn x05_a_chain_as_long_as_the_ring() {
+fn x04_a_chain_as_long_as_the_ring() {
     for (size, packed) in [
         (255, Features::RING_PACKED),
         (64, Features::RING_PACKED),
