@@ -85,14 +85,20 @@ impl RxRing {
         if self.ring.fault.is_some() {
             return moved;
         }
+        let mut slow = 0;
         loop {
             let n = out.room().min(BATCH).min(self.ring.to_end());
             if n == 0 {
                 return moved;
             }
             let done = self.run::<M, OFFLOADS>(n, caches, out, &mut moved);
-            if done < n && !(self.ring.ready() && self.take_chain(caches, out, &mut moved)) {
-                return moved;
+            if done < n {
+                // As in the split ring: bad chains must not keep us here.
+                let ready = slow < self.ring.size && self.ring.ready();
+                if !(ready && self.take_chain(caches, out, &mut moved)) {
+                    return moved;
+                }
+                slow += 1;
             }
         }
     }

@@ -84,6 +84,10 @@ impl RxRing {
         out: &mut Burst,
     ) -> Moved {
         let mut moved = Moved::default();
+        if self.ring.fault.is_some() {
+            return moved;
+        }
+        let mut slow = 0;
         loop {
             let room = out.room();
             let n = self.ring.available(room.min(BATCH));
@@ -94,8 +98,12 @@ impl RxRing {
             if done == n && done < BATCH {
                 return moved;
             }
-            if done < n && !self.take_chain(caches, out, &mut moved) {
-                return moved;
+            if done < n {
+                // A driver that makes bad chains available as fast as they are dropped must not keep us here.
+                if slow == self.ring.size || !self.take_chain(caches, out, &mut moved) {
+                    return moved;
+                }
+                slow += 1;
             }
         }
     }

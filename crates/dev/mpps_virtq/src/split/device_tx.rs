@@ -86,6 +86,9 @@ impl TxRing {
         packets: &mut Burst,
     ) -> Moved {
         let mut moved = Moved::default();
+        if self.ring.fault.is_some() {
+            return moved;
+        }
         while !packets.is_empty() {
             let n = self.ring.available(packets.len().min(BATCH));
             if n == 0 {

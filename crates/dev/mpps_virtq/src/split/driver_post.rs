@@ -74,7 +74,7 @@ impl TxRing {
         let copied = copy(packet, self.pool, caches);
         let most = usize::from(self.ring.size).min(CHAIN_MAX);
         match copied {
-            Some(copy) if usize::from(copy.segments()) < most || copy.segments() == 1 => {
+            Some(copy) if self.fits(&copy, most) => {
                 caches.free_one(std::mem::replace(packet, copy));
                 return true;
             }
@@ -91,6 +91,14 @@ impl TxRing {
             caches.free_one(packet);
         }
         true
+    }
+
+    /// Whether a copy can be posted once there are descriptors: with a header of its own, or, plain and without anything to
+    /// say, in one descriptor.
+    fn fits(&self, copy: &Mbuf, most: usize) -> bool {
+        let plain = copy.segments() == 1 && !copy.has_debt();
+        let table = self.indirect && usize::from(copy.segments()) < INDIRECT_ENTRIES;
+        plain || table || usize::from(copy.segments()) < most
     }
 
     fn mix_in(&mut self, packet: &Mbuf) {

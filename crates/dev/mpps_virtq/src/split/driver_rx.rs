@@ -109,6 +109,9 @@ impl RxRing {
         out: &mut Burst,
     ) -> Moved {
         let mut moved = Moved::default();
+        if self.ring.fault.is_some() {
+            return moved;
+        }
         loop {
             let n = self.ring.used(out.room().min(BATCH));
             if n == 0 {

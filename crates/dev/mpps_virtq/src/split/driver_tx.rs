@@ -70,6 +70,9 @@ impl TxRing {
         packets: &mut Burst,
     ) -> Moved {
         let mut moved = Moved::default();
+        if self.ring.fault.is_some() {
+            return moved;
+        }
         self.reclaim::<IN_ORDER>(caches);
         while !packets.is_empty() {
             let n = self.run(packets, &mut moved);
