@@ -13,7 +13,8 @@ const CRATE: &str = "mpps_fuzz";
 /// What libFuzzer needs to see of the code: edges, counters, comparisons. Sanitizer and checks find the rest.
 const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
-    -Cllvm-args=-sanitizer-coverage-trace-compares -Zsanitizer=address -Cdebug-assertions=yes -Coverflow-checks=yes";
+    -Cllvm-args=-sanitizer-coverage-trace-compares -Zsanitizer=address -Cdebug-assertions=yes -Coverflow-checks=yes \
+    --cfg mpps_double_fetch";
 /// The release profile is made for speed of the product; this one for a build of seconds.
 const PROFILE: [&str; 4] = [
     "--config=profile.release.lto='off'",

@@ -1,0 +1,5 @@
+//! libFuzzer's entry for [`mpps_fuzz::split_device`].
+#![no_main]
+#![forbid(unsafe_code)]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| mpps_fuzz::split_device(data));
