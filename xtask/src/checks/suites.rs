@@ -25,12 +25,20 @@ const fn suite(
 pub(super) const CHECKS: &[Check] = &[
     suite(
         "loom",
-        "rings and counters keep their promises in every interleaving that loom tries",
+        "rings, counters and the gate keep their promises in every interleaving that loom tries",
         |_, subject| {
             let target = subject.workspace.target.join("loom");
             tests(
                 subject,
-                &["--release", "--package", "mpps_ring", "--test", "loom_ring"],
+                &[
+                    "--release",
+                    "--package",
+                    "mpps_ring",
+                    "--test",
+                    "loom_ring",
+                    "--test",
+                    "loom_gate",
+                ],
                 &[],
                 |command| {
                     command
