@@ -8,6 +8,7 @@ mod captures;
 mod forward;
 mod instructions;
 mod limit;
+mod mixed;
 mod planted;
 mod speed;
 mod start;
@@ -109,6 +110,7 @@ impl fmt::Display for Bound {
 /// All checks, theme by theme.
 pub(crate) const THEMES: &[&[Check]] = &[
     speed::CHECKS,
+    mixed::CHECKS,
     start::CHECKS,
     forward::CHECKS,
     instructions::CHECKS,

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use super::{Bound, Check, Miss, Plant, Subject};
@@ -10,7 +10,7 @@ use crate::session::{self, Counter, Scenario};
 use crate::shell;
 
 /// Takes most of CPU 0 away from the program for as long as it runs.
-const SLOW: Plant = Plant::Script(
+pub(super) const SLOW: Plant = Plant::Script(
     "taskset -c 0 nice -n -20 sh -c 'while kill -0 $0; do :; done' $$ 2>/dev/null & hog=$!\n\
      \"$REAL\" \"$@\"; end=$?; kill $hog; exit $end",
 );
@@ -144,8 +144,23 @@ const fn against_dpdk(name: &'static str, floor: f64, proves: &'static str) -> C
     }
 }
 
-/// The duel is a script handed in from outside, so that the judge is not the judged.
 fn duel(check: &Check, subject: &Subject) -> Result<f64, Miss> {
+    let scenario = check.name.trim_start_matches("speed-");
+    let output = run_script(subject, scenario, &[])?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let ratio = median_ratio(&text, scenario)
+        .ok_or_else(|| format!("no ratio in what the duel printed: {text:?}"))?;
+    if output.status.success() {
+        Ok(ratio)
+    } else {
+        Err(Miss::Failed(format!(
+            "a run failed; ratio {ratio} of the rest"
+        )))
+    }
+}
+
+/// The duel is a script handed in from outside, so that the judge is not the judged.
+pub(super) fn run_script(subject: &Subject, scenario: &str, more: &[&str]) -> Result<Output, Miss> {
     let script = env::var_os("MPPS_DUEL").map(PathBuf::from);
     let Some(script) = script else {
         return Err(Miss::Skipped(
@@ -173,31 +188,17 @@ fn duel(check: &Check, subject: &Subject) -> Result<f64, Miss> {
             "DPDK's testpmd needs root for its hugepages".to_owned(),
         ));
     }
-    let scenario = check.name.trim_start_matches("speed-");
-    let output = Command::new("python3")
+    let mut command = Command::new("python3");
+    command
         .arg(script)
-        .args([
-            scenario,
-            "--rounds",
-            &ROUNDS.to_string(),
-            "--b",
-            "dpdk-testpmd",
-            "--a",
-        ])
+        .args([scenario, "--rounds", &ROUNDS.to_string()])
+        .args(["--b", "dpdk-testpmd", "--a"])
         .arg(subject.testpmd())
-        .stderr(Stdio::inherit())
+        .args(more)
+        .stderr(Stdio::inherit());
+    command
         .output()
-        .map_err(|error| error.to_string())?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let ratio = median_ratio(&text, scenario)
-        .ok_or_else(|| format!("no ratio in what the duel printed: {text:?}"))?;
-    if output.status.success() {
-        Ok(ratio)
-    } else {
-        Err(Miss::Failed(format!(
-            "a run failed; ratio {ratio} of the rest"
-        )))
-    }
+        .map_err(|error| Miss::Failed(error.to_string()))
 }
 
 /// `null-io A/B ratio median 2.345  min 2.100  max 2.500`
