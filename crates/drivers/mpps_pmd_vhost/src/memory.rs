@@ -13,10 +13,6 @@ pub(crate) enum MemoryError {
     Map { guest: u64, source: PeerMapError },
     #[error(transparent)]
     Table(#[from] GuestMemoryError),
-    #[error(
-        "no memory region of {size} bytes at guest address {guest:#x} and user address {user:#x}"
-    )]
-    Missing { guest: u64, user: u64, size: u64 },
 }
 
 /// The memory of a connection. Rings hold the table too; it is unmapped when the last of them is closed.
@@ -46,25 +42,28 @@ impl Memory {
         self.take(regions)
     }
 
-    /// Adds a region.
+    /// Adds a region, in place of the one at the same addresses if there is one: QEMU 7.2 announces each region once for
+    /// every queue pair.
     pub(crate) fn add(&mut self, region: &MemoryRegion, fd: &OwnedFd) -> Result<(), MemoryError> {
-        let mut regions = self.regions.clone();
+        let mut regions = self.without(region);
         regions.push(map(region, fd)?);
         self.take(regions)
     }
 
-    /// Removes a region, found by its addresses and size.
+    /// Removes a region, found by its addresses and size. One that isn't there has been removed before, for another
+    /// queue pair.
     pub(crate) fn remove(&mut self, region: &MemoryRegion) -> Result<(), MemoryError> {
-        let MemoryRegion {
-            guest, user, size, ..
-        } = *region;
-        let mut regions = self.regions.clone();
-        let at = regions
-            .iter()
-            .position(|have| (have.guest, have.user, have.len) == (guest, user, size))
-            .ok_or(MemoryError::Missing { guest, user, size })?;
-        regions.remove(at);
+        let regions = self.without(region);
         self.take(regions)
+    }
+
+    fn without(&self, region: &MemoryRegion) -> Vec<GuestRegion> {
+        let addresses = (region.guest, region.user, region.size);
+        let others = self.regions.iter();
+        others
+            .filter(|have| (have.guest, have.user, have.len) != addresses)
+            .cloned()
+            .collect()
     }
 
     fn take(&mut self, regions: Vec<GuestRegion>) -> Result<(), MemoryError> {
