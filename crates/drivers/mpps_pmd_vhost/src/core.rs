@@ -60,6 +60,8 @@ pub(crate) struct Core {
     pub(crate) peer: Option<Peer>,
     pub(crate) rx: Vec<RxSide>,
     pub(crate) tx: Vec<TxSide>,
+    /// Features as last told.
+    pub(crate) told_features: Option<u64>,
 }
 
 /// What is to be done once the lock is released.
@@ -97,6 +99,7 @@ impl Core {
             peer: None,
             rx: rx.take(pairs).collect(),
             tx: tx.take(pairs).collect(),
+            told_features: None,
         }
     }
 
@@ -138,6 +141,10 @@ impl Core {
         };
         let up = !peer.running && peer.driver_ok() && peer.ready(0) && peer.ready(1);
         peer.running |= up;
+        if up && self.told_features.replace(peer.features) != Some(peer.features) {
+            out.notes
+                .push(format!("the front end took features {:#x}", peer.features));
+        }
         for index in 0..peer.rings.len() {
             let ready = peer.ready(index);
             if let Some(ring) = peer.rings.get_mut(index)
