@@ -15,6 +15,9 @@ use crate::inbox::{Inbox, InboxError};
 /// How long a front end may take to make room for an answer.
 const SEND: Duration = Duration::from_secs(1);
 
+/// How often to look whether the front end's memory is still there, for losses that no poller has come across.
+const LOOK: Duration = Duration::from_millis(100);
+
 /// A pause after a connection that ended badly, so that a front end that keeps failing costs no CPU.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -103,26 +106,26 @@ fn woken(shared: &Shared) -> bool {
 fn serve(shared: &Shared, link: &Link, last: &mut Option<String>) -> End {
     let mut inbox = Inbox::default();
     loop {
-        let waited = poll_readable([shared.waker.as_fd(), link.as_fd()], inbox.patience());
+        let patience = inbox.patience().map_or(LOOK, |left| left.min(LOOK));
+        let waited = poll_readable([shared.waker.as_fd(), link.as_fd()], Some(patience));
         let Ok([wake, readable]) = waited else {
             return End::Broken;
         };
-        if wake {
-            if woken(shared) {
-                return End::Stop;
-            }
-            // Relaxed: pairs with nothing; what is wrong is found through the gates.
-            shared.trouble.store(false, Ordering::Relaxed);
-            let out = shared.core().look_after();
-            shared.tell(&out, last);
-            if out.hang_up {
-                return End::Broken;
-            }
+        if wake && woken(shared) {
+            return End::Stop;
         }
         if (readable || !wake)
             && let Err(end) = messages(shared, link, &mut inbox, last)
         {
             return end;
+        }
+        // Relaxed: pairs with nothing; what is wrong is found through the gates.
+        if shared.trouble.swap(false, Ordering::Relaxed) || shared.core().is_lost() {
+            let out = shared.core().look_after();
+            shared.tell(&out, last);
+            if out.hang_up {
+                return End::Broken;
+            }
         }
     }
 }

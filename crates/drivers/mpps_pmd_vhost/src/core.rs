@@ -119,6 +119,11 @@ impl Core {
         out
     }
 
+    /// Whether the front end cut off some of what it shares.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.peer.as_ref().is_some_and(Peer::is_lost)
+    }
+
     /// The device runs no more.
     pub(crate) fn stop_running(&mut self, out: &mut Outcome) {
         if let Some(peer) = &mut self.peer

@@ -74,6 +74,11 @@ impl Peer {
             || self.status.contains(DeviceStatus::DRIVER_OK)
     }
 
+    /// Whether the front end cut off some of what it shares.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.memory.is_lost() || self.log.as_ref().is_some_and(|log| log.is_lost())
+    }
+
     /// Whether this is the first refusal of such a request.
     pub(crate) fn first_refusal(&mut self, request: u32) -> bool {
         // Unknown ones count as one, so that the list stays short.

@@ -7,6 +7,7 @@ use mpps_dev::{Lcore, Mailbox, QueueStats, RxQueue, TxQueue};
 use mpps_mbuf::{Burst, OffloadFlags, Pool};
 use mpps_os::Waker;
 use mpps_ring::{Inside, Poller};
+use mpps_shm::peer::GuestMemory;
 use mpps_soft::Finisher;
 use mpps_virtq::{DeviceRx, DeviceTx};
 
@@ -33,16 +34,18 @@ pub(crate) struct RxState {
     /// A RARP packet to be received, by its source.
     pub(crate) announce: Option<[u8; 6]>,
     pub(crate) pool: Pool,
+    memory: Arc<GuestMemory>,
     /// The fault was told.
     told: bool,
 }
 
 impl RxState {
-    pub(crate) fn new(ring: DeviceRx, pool: Pool) -> Self {
+    pub(crate) fn new(ring: DeviceRx, pool: Pool, memory: Arc<GuestMemory>) -> Self {
         Self {
             ring,
             announce: None,
             pool,
+            memory,
             told: false,
         }
     }
@@ -103,11 +106,23 @@ impl RxQueue for Rx {
             return 0;
         };
         let moved = state.ring.burst(lcore.caches(), out);
+        if state.memory.is_lost() {
+            lost(&mut state.told, &self.alarm);
+        }
         if moved.packets == 0 {
             return idle(&mut state, lcore, out, &self.alarm, &self.stats);
         }
         self.stats.count(moved.packets as u64, moved.bytes);
         moved.packets
+    }
+}
+
+/// Zero pages stand where the peer's memory was. What moved meanwhile is whatever bytes there were, as ever with a peer.
+#[cold]
+fn lost(told: &mut bool, alarm: &Alarm) {
+    if !*told {
+        *told = true;
+        alarm.raise();
     }
 }
 
@@ -139,16 +154,18 @@ pub(crate) struct TxState {
     /// Does in software what the front end doesn't take over.
     finisher: Finisher,
     unfinished: OffloadFlags,
+    memory: Arc<GuestMemory>,
     told: bool,
 }
 
 impl TxState {
-    pub(crate) fn new(ring: DeviceTx) -> Self {
+    pub(crate) fn new(ring: DeviceTx, memory: Arc<GuestMemory>) -> Self {
         let unfinished = ring.unfinished();
         Self {
             finisher: Finisher::new(OffloadFlags::DEBT - unfinished),
             unfinished,
             ring,
+            memory,
             told: false,
         }
     }
@@ -189,6 +206,9 @@ impl TxQueue for Tx {
         if moved.packets == 0 && state.ring.fault().is_some() && !state.told {
             state.told = true;
             self.alarm.raise();
+        }
+        if state.memory.is_lost() {
+            lost(&mut state.told, &self.alarm);
         }
         self.stats.count(moved.packets as u64, moved.bytes);
         moved.packets

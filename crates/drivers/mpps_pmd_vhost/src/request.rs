@@ -23,6 +23,9 @@ const MTU: std::ops::RangeInclusive<u64> = 68..=65535;
 /// The most descriptors of a ring.
 const MOST_DESCRIPTORS: u32 = 32768;
 
+/// A place of the used ring beyond the end of any log, for one whose writes aren't to be logged.
+const NOT_LOGGED: u64 = 1 << 63;
+
 /// Why a request isn't met.
 enum Refused {
     /// The two sides no longer agree; unless the front end asked to be told, the connection ends.
@@ -327,7 +330,11 @@ fn addresses(addr: &VringAddr) -> RingAddresses {
         desc: addr.descriptor,
         avail: addr.available,
         used: addr.used,
-        log: addr.log,
+        log: if addr.flags & VringAddr::LOG == 0 {
+            NOT_LOGGED
+        } else {
+            addr.log
+        },
     }
 }
 

@@ -11,9 +11,14 @@ use crate::core::{Core, Outcome};
 use crate::peer::{Peer, Vring};
 use crate::queue::{RxState, TxState};
 
-/// A ring's number as the port's queue: transmit queues are even rings.
+/// Whether a ring is a transmit queue of the port: a receive ring of the front end.
+fn is_transmit(ring: usize) -> bool {
+    ring.is_multiple_of(2)
+}
+
+/// A ring's number as the port's queue.
 fn queue_name(index: usize) -> String {
-    let direction = if index % 2 == 0 {
+    let direction = if is_transmit(index) {
         "transmit"
     } else {
         "receive"
@@ -25,7 +30,7 @@ impl Core {
     /// Takes a ring back from its poller. What was not done yet is still in the ring.
     pub(crate) fn close(&mut self, index: usize) {
         let queue = index / 2;
-        let base = if index % 2 == 0 {
+        let base = if is_transmit(index) {
             let state = self.tx.get_mut(queue).and_then(|tx| tx.keeper.close());
             state.map(|state| state.ring.base())
         } else {
@@ -51,7 +56,7 @@ impl Core {
 
     fn is_open(&self, index: usize) -> bool {
         let queue = index / 2;
-        if index % 2 == 0 {
+        if is_transmit(index) {
             self.tx.get(queue).is_some_and(|tx| tx.keeper.is_open())
         } else {
             self.rx.get(queue).is_some_and(|rx| rx.keeper.is_open())
@@ -78,7 +83,7 @@ impl Core {
         let Some(setup) = self.setup(index) else {
             return;
         };
-        let opened = if index % 2 == 0 {
+        let opened = if is_transmit(index) {
             self.open_tx(index / 2, &setup)
         } else {
             self.open_rx(index / 2, &setup)
@@ -102,7 +107,7 @@ impl Core {
 
     fn setup(&mut self, index: usize) -> Option<DeviceSetup> {
         let (copy, linear) = (self.copy, self.settings.linear);
-        let tally = if index % 2 == 0 {
+        let tally = if is_transmit(index) {
             self.tx.get(index / 2)?.tally.clone()
         } else {
             self.rx.get(index / 2)?.tally.clone()
@@ -137,7 +142,7 @@ impl Core {
             Err(fault) => return Some(Err(fault)),
         };
         let opened = Opened::of(ring.base(), ring.path(), &mut side.path);
-        let mut state = RxState::new(ring, pool);
+        let mut state = RxState::new(ring, pool, setup.memory.clone());
         if queue == 0 {
             state.announce = self.peer.as_mut().and_then(|peer| peer.announce.take());
         }
@@ -155,14 +160,15 @@ impl Core {
             Err(fault) => return Some(Err(fault)),
         };
         let opened = Opened::of(ring.base(), ring.path(), &mut side.path);
-        side.keeper.open(Box::new(TxState::new(ring)));
+        side.keeper
+            .open(Box::new(TxState::new(ring, setup.memory.clone())));
         Some(Ok(opened))
     }
 
     /// Looks after what pollers and the kernel have found: rings that retired, memory that was cut off.
     pub(crate) fn look_after(&mut self) -> Outcome {
         let mut out = Outcome::default();
-        if self.peer.as_ref().is_some_and(|peer| peer.memory.is_lost()) {
+        if self.is_lost() {
             out.notes.push(
                 "the front end truncated the memory that it shares; waiting for a new front end"
                     .to_owned(),
@@ -172,7 +178,7 @@ impl Core {
         }
         for index in 0..self.settings.rings() {
             let queue = index / 2;
-            let fault = if index % 2 == 0 {
+            let fault = if is_transmit(index) {
                 let side = self.tx.get_mut(queue);
                 side.and_then(|tx| tx.keeper.with(|state| state.ring.fault()))
             } else {

@@ -1,0 +1,8 @@
+//! The port against front ends of our own, good and bad, over its socket.
+#![forbid(unsafe_code)]
+
+mod changes;
+mod front;
+mod life;
+mod messages;
+mod rig;
