@@ -50,7 +50,7 @@ fn the_installed_testpmd_dumps_the_same() {
     let Some(capture) = capture("session_dumps") else {
         return;
     };
-    let Some((program, before)) = installed() else {
+    let Some((program, before)) = installed("session_dumps") else {
         return;
     };
     let _turn = alone();

@@ -31,7 +31,7 @@ fn replay_when(args: &[&str], recorded: &[Exchange], ready: fn(&mut Run)) -> Str
 }
 
 /// The lines that both programs print; runs of empty lines as one.
-fn common(lines: &[String]) -> Vec<String> {
+pub(crate) fn common(lines: &[String]) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for line in lines {
         let ours_alone = line.starts_with("mpps: ");

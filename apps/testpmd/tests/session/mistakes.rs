@@ -82,10 +82,6 @@ const MISTAKES: &[(&str, &[&str])] = &[
         &["-m", "--socket-mem"],
     ),
     (
-        "-l 0,1 --no-pci --no-huge --single-file-segments -- -i",
-        &["--no-huge", "--single-file-segments"],
-    ),
-    (
         "-l 0,1 --no-pci --no-huge -m 4 --vdev net_null0 -- -i",
         &["mb_pool_0", "4 MiB"],
     ),

@@ -46,9 +46,15 @@ impl Run {
 
     /// Starts a program.
     pub(crate) fn start(program: &Path, args: &[&str]) -> Self {
+        Self::start_in(Path::new("."), program, args)
+    }
+
+    /// Starts a program in a folder.
+    pub(crate) fn start_in(folder: &Path, program: &Path, args: &[&str]) -> Self {
         let (mut output, end) = std::io::pipe().unwrap();
         let mut child = Command::new(program)
             .args(args)
+            .current_dir(folder)
             .stdin(Stdio::piped())
             .stdout(end.try_clone().unwrap())
             .stderr(end)
