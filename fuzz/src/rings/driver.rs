@@ -161,6 +161,7 @@ impl<'a> Session<'a> {
             }),
             copy: CopyKind::Auto,
             vector: kind & 4 != 0,
+            groups: true,
             tally: Arc::new(Tally::default()),
         };
         Self {

@@ -76,6 +76,7 @@ fn main() {
         kick: None,
         copy: CopyKind::Avx2,
         vector: false,
+        groups: false,
         tally: Arc::default(),
     };
     let mut driver_rx = DriverRx::open(&driver(0)).expect("a ring");

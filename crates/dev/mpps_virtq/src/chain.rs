@@ -199,14 +199,15 @@ impl Chain {
     }
 
     /// Takes over all buffers of a packed ring's indirect table: of its descriptors only the write flag counts (virtio 1.3,
-    /// section 2.8.8).
+    /// section 2.8.8), and that only where the device writes. DPDK's driver leaves it set on buffers of packets to be sent.
     pub(crate) fn add_table(
         &mut self,
         descriptor: Descriptor,
-        indirect: bool,
+        (indirect, writes): (bool, bool),
         memory: &GuestMemory,
     ) -> Result<(), RingFault> {
         let table = self.table(descriptor, indirect, memory)?;
+        let writable = if writes { WRITE } else { 0 };
         for number in 0..table.size() {
             // Flags are the last two bytes here, where the split ring has the number of the next descriptor.
             let Some(entry) = table.get(number) else {
@@ -219,7 +220,7 @@ impl Chain {
                     why: "a table inside a table",
                 });
             }
-            let flags = entry.next() & WRITE;
+            let flags = entry.next() & writable;
             let buffer = Descriptor::new(entry.address(), entry.len(), flags, 0);
             self.add(buffer, memory);
         }

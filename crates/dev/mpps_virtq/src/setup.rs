@@ -69,6 +69,8 @@ pub struct DriverSetup {
     pub copy: CopyKind,
     /// Vector paths are wanted (`vectorized=1`).
     pub vector: bool,
+    /// Count packets to group addresses, which costs a look at each packet: a cache line that need not come here else.
+    pub groups: bool,
     /// Counters of the queue.
     pub tally: Arc<Tally>,
 }

@@ -60,7 +60,55 @@ pub(crate) const fn class(len: u32) -> usize {
     }
 }
 
+/// Lengths of the packets of a run, summed up while they pass: in registers, since a vector load of lengths that were just
+/// stored one by one waits until they are in the cache, behind every store to a line that another core has.
+#[derive(Clone, Copy)]
+pub(crate) struct Lengths {
+    first: u32,
+    differ: u32,
+    pub(crate) bytes: u64,
+}
+
+impl Lengths {
+    /// Of a run that begins with a packet of this length, which is still to be added.
+    #[inline(always)]
+    pub(crate) const fn from(first: u32) -> Self {
+        Self {
+            first,
+            differ: 0,
+            bytes: 0,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) const fn add(&mut self, len: u32) {
+        self.differ |= len ^ self.first;
+        self.bytes += len as u64;
+    }
+}
+
+impl Moved {
+    /// What a run and what came before it moved.
+    #[inline(always)]
+    pub(crate) const fn and(self, packets: usize, bytes: u64) -> Self {
+        Self {
+            packets: self.packets + packets,
+            bytes: self.bytes + bytes,
+        }
+    }
+}
+
 impl Tally {
+    /// Counts a run of packets by size.
+    #[inline(always)]
+    pub(crate) fn count_run(&self, sum: Lengths, lens: &[u32]) {
+        if sum.differ == 0 {
+            self.sizes[class(sum.first)].add(lens.len() as u64);
+        } else {
+            self.count_mixed(lens);
+        }
+    }
+
     /// Counts packets by size.
     #[inline(always)]
     pub(crate) fn count_sizes(&self, lens: &[u32]) {

@@ -73,6 +73,10 @@ impl VirtioUserDev {
             let line = format!("({path}) waiting for client connection...");
             context.events.note(context.port, line);
         }
+        if settings.vector {
+            let line = "vectorized=1: there are no vector paths yet, the scalar path is taken";
+            context.events.note(context.port, line);
+        }
         let control = Handle::spawn(context.port, endpoint, context.events.clone())
             .map_err(|error| device(format!("no control thread: {error}")))?;
         let link = Link {
@@ -336,6 +340,7 @@ impl EthDev for VirtioUserDev {
             rings,
             copy: self.copy,
             vector: self.settings.vector,
+            groups: self.settings.groups,
             mtu: self.port.mtu(),
         });
         Ok(queues)

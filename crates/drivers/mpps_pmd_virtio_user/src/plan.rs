@@ -22,6 +22,7 @@ pub(crate) struct Plan {
     pub(crate) rings: Vec<Ring>,
     pub(crate) copy: CopyKind,
     pub(crate) vector: bool,
+    pub(crate) groups: bool,
     /// MTU to tell a back end that wants to know.
     pub(crate) mtu: u16,
 }
@@ -104,6 +105,7 @@ impl Plan {
             kick: Some(notifier(kick.clone())),
             copy: self.copy,
             vector: self.vector,
+            groups: self.groups,
             tally: ring.tally.clone(),
         };
         let (alarm, memory) = (alarm.clone(), self.memory.clone());

@@ -36,6 +36,8 @@ pub(crate) struct DeviceRing {
     pub(crate) tally: Arc<Tally>,
     pub(crate) fault: Option<RingFault>,
     pub(crate) chain: Chain,
+    /// The driver's receive ring, whose buffers are written.
+    pub(crate) writes: bool,
 }
 
 // SAFETY: the pointers lead into mappings that `memory` keeps, and whoever owns the ring is its only user on this side.
@@ -90,6 +92,7 @@ impl DeviceRing {
             tally: setup.tally.clone(),
             fault: None,
             chain: Chain::default(),
+            writes: false,
         })
     }
 
@@ -251,7 +254,7 @@ impl DeviceRing {
             };
             if flags & INDIRECT != 0 {
                 let indirect = self.features.contains(Features::RING_INDIRECT_DESC);
-                chain.add_table(descriptor.buffer(), indirect, &self.memory)?;
+                chain.add_table(descriptor.buffer(), (indirect, self.writes), &self.memory)?;
                 return Ok(Some(walked));
             }
             chain.add(descriptor.buffer(), &self.memory);

@@ -17,6 +17,7 @@ use crate::foreign::load_unaligned;
 use crate::gather::Gather;
 use crate::net_header::NetOffloads;
 use crate::split::device_rx::BATCH;
+use crate::tally::Lengths;
 use crate::{DeviceSetup, Features, Moved, RingFault};
 
 /// Bytes of the header: always twelve (virtio 1.3, section 5.1.6.1), also for a front end that takes the ring for a legacy
@@ -91,27 +92,33 @@ impl RxRing {
             if n == 0 {
                 return moved;
             }
-            let done = self.run::<M, OFFLOADS>(n, caches, out, &mut moved);
+            let (done, bytes) = self.run::<M, OFFLOADS>(n, caches, out);
+            moved = moved.and(done, bytes);
             if done < n {
                 // As in the split ring: bad chains must not keep us here.
                 let ready = slow < self.ring.size && self.ring.ready();
-                if !(ready && self.take_chain(caches, out, &mut moved)) {
+                let one = if ready {
+                    self.take_chain(caches, out)
+                } else {
+                    None
+                };
+                let Some(one) = one else {
                     return moved;
-                }
+                };
+                moved = moved.and(one.packets, one.bytes);
                 slow += 1;
             }
         }
     }
 
-    /// Copies a run of at most `n` simple buffers; says how long it was.
+    /// Copies a run of at most `n` simple buffers; says how many packets and bytes that were.
     #[inline(always)]
     fn run<M: Mover, const OFFLOADS: bool>(
         &mut self,
         n: usize,
         caches: &mut Caches,
         out: &mut Burst,
-        moved: &mut Moved,
-    ) -> usize {
+    ) -> (usize, u64) {
         let mut batch = [Simple {
             from: std::ptr::null(),
             id: 0,
@@ -119,12 +126,12 @@ impl RxRing {
         let mut lens = [0_u32; BATCH];
         let n = self.look::<OFFLOADS>(n, &mut batch, &mut lens);
         if n == 0 {
-            return 0;
+            return (0, 0);
         }
         let first = out.len();
         let n = caches.take_to(self.gather.pool, n, out);
         let packets = &mut out.as_mut_slice()[first..];
-        let mut group = 0;
+        let (mut group, mut sum) = (0, Lengths::from(lens[0]));
         for ((simple, &len), packet) in batch.iter().zip(&lens).zip(packets) {
             // SAFETY: `look` resolved `len` bytes at `from` in the peer's memory, which the ring keeps mapped, and `len` is
             // at most the room behind the headroom of an mbuf of this pool.
@@ -135,9 +142,10 @@ impl RxRing {
                 packet.set_received(HEADROOM, len as u16);
                 group |= *to;
             }
+            sum.add(len);
         }
         if n == 0 {
-            return 0;
+            return (0, 0);
         }
         // SAFETY: `n` isn't zero and at most what `burst` allowed.
         unsafe {
@@ -150,11 +158,8 @@ impl RxRing {
         if group & 1 != 0 {
             self.count_groups(&out.as_slice()[first..]);
         }
-        let lens = &lens[..n];
-        self.ring.tally.count_sizes(lens);
-        moved.packets += n;
-        moved.bytes += lens.iter().map(|&len| u64::from(len)).sum::<u64>();
-        n
+        self.ring.tally.count_run(sum, &lens[..n]);
+        (n, sum.bytes)
     }
 
     /// Reads up to `n` descriptors, all before the ring's end; stops at the first that isn't there or isn't simple.
@@ -211,12 +216,11 @@ impl RxRing {
         }
     }
 
-    /// Takes the next buffer, whatever it looks like; false when nothing more can be done in this burst.
+    /// Takes the next buffer, whatever it looks like; none when nothing more can be done in this burst.
     #[cold]
-    fn take_chain(&mut self, caches: &mut Caches, out: &mut Burst, moved: &mut Moved) -> bool {
-        let Some(walked) = self.ring.walk(self.ring.next) else {
-            return false;
-        };
+    fn take_chain(&mut self, caches: &mut Caches, out: &mut Burst) -> Option<Moved> {
+        let walked = self.ring.walk(self.ring.next)?;
+        let mut moved = Moved::default();
         let (chain, tally) = (&self.ring.chain, &self.ring.tally);
         if let Some(packet) = self.gather.packet(chain, tally, caches) {
             let len = packet.pkt_len();
@@ -224,8 +228,7 @@ impl RxRing {
                 tally.count_group(packet.data());
             }
             tally.count_sizes(&[len]);
-            moved.packets += 1;
-            moved.bytes += u64::from(len);
+            moved = moved.and(1, u64::from(len));
             // The caller saw that there is room.
             if let Err(packet) = out.push(packet) {
                 caches.free_one(packet);
@@ -233,6 +236,6 @@ impl RxRing {
         }
         self.ring.write_used(walked.at, 0, walked.id, 0);
         self.ring.passed(walked.taken);
-        true
+        Some(moved)
     }
 }

@@ -17,6 +17,7 @@ use crate::net_header::{self, NetHeader, NetOffloads};
 use crate::split::WRITE;
 use crate::split::device_rx::BATCH;
 use crate::split::device_tx::Rest;
+use crate::tally::Lengths;
 use crate::{DeviceSetup, Features, Moved, RingFault};
 
 /// The transmitting side.
@@ -66,8 +67,10 @@ enum Put {
 impl TxRing {
     pub(crate) fn open(setup: &DeviceSetup) -> Result<Self, RingFault> {
         let offloads = NetOffloads::to_driver(setup.features);
+        let mut ring = DeviceRing::open(setup)?;
+        ring.writes = true;
         Ok(Self {
-            ring: DeviceRing::open(setup)?,
+            ring,
             mergeable: setup.features.contains(Features::MRG_RXBUF),
             offloads,
             unfinished: offloads.unfinished(),
@@ -89,23 +92,31 @@ impl TxRing {
         }
         while !packets.is_empty() {
             let n = packets.len().min(BATCH).min(self.ring.to_end());
-            let done = self.run::<M>(n, caches, packets, &mut moved);
-            if done < n && !(self.ring.ready() && self.put_first(caches, packets, &mut moved)) {
-                break;
+            let (done, bytes) = self.run::<M>(n, caches, packets);
+            moved = moved.and(done, bytes);
+            if done < n {
+                let one = if self.ring.ready() {
+                    self.put_first(caches, packets)
+                } else {
+                    None
+                };
+                let Some(one) = one else {
+                    break;
+                };
+                moved = moved.and(one.packets, one.bytes);
             }
         }
         moved
     }
 
-    /// Copies a run of at most `n` simple packets and frees them; says how long it was.
+    /// Copies a run of at most `n` simple packets and frees them; says how many packets and bytes that were.
     #[inline(always)]
     fn run<M: Mover>(
         &mut self,
         n: usize,
         caches: &mut Caches,
         packets: &mut Burst,
-        moved: &mut Moved,
-    ) -> usize {
+    ) -> (usize, u64) {
         let mut batch = [Simple {
             to: std::ptr::null_mut(),
             from: std::ptr::null(),
@@ -113,9 +124,9 @@ impl TxRing {
         }; BATCH];
         let mut lens = [0_u32; BATCH];
         let Some((n, tag)) = self.look(n, packets.as_slice(), &mut batch, &mut lens) else {
-            return 0;
+            return (0, 0);
         };
-        let mut group = 0;
+        let (mut group, mut sum) = (0, Lengths::from(lens[0]));
         for (place, &len) in batch.iter().zip(&lens).take(n) {
             // SAFETY: `look` resolved header and `len` bytes at `to` in the peer's memory, which the ring keeps mapped; `from`
             // is the data of a packet that the burst still owns.
@@ -124,6 +135,7 @@ impl TxRing {
                 net_header::write_plain::<true>(place.to);
                 M::move_bytes(place.to.add(HEADER as usize), place.from, len as usize);
             }
+            sum.add(len);
         }
         // SAFETY: `look` found one packet at least, and no more than `burst` allowed.
         unsafe {
@@ -133,16 +145,13 @@ impl TxRing {
         if group & 1 != 0 {
             self.count_groups(&packets.as_slice()[..n]);
         }
-        let lens = &lens[..n];
-        self.ring.tally.count_sizes(lens);
-        moved.packets += n;
-        moved.bytes += lens.iter().map(|&len| u64::from(len)).sum::<u64>();
+        self.ring.tally.count_run(sum, &lens[..n]);
         // SAFETY: `look` saw that the first `n` packets have this plain tag; the burst gives them up with `forget`.
         unsafe {
             caches.free_same(&packets.handles()[..n], tag);
             packets.forget(n);
         }
-        n
+        (n, sum.bytes)
     }
 
     /// Looks at packets and the buffers for them, all before the ring's end; stops at the first pair that isn't simple. None
@@ -203,33 +212,31 @@ impl TxRing {
         }
     }
 
-    /// Sends the first packet, whatever it and the buffers look like; false when it has to wait.
+    /// Sends the first packet, whatever it and the buffers look like; none when it has to wait. A packet that is lost is
+    /// taken as well, since the caller could do nothing better with it, but isn't counted as sent.
     #[cold]
-    fn put_first(&mut self, caches: &mut Caches, packets: &mut Burst, moved: &mut Moved) -> bool {
-        let Some(packet) = packets.as_slice().first() else {
-            return false;
-        };
+    fn put_first(&mut self, caches: &mut Caches, packets: &mut Burst) -> Option<Moved> {
+        let packet = packets.as_slice().first()?;
         if packet.flags().intersects(self.unfinished) {
-            return false;
+            return None;
         }
         let len = packet.pkt_len();
+        let mut moved = Moved::default();
         match self.put_packet(packet) {
-            Put::Later => return false,
+            Put::Later => return None,
             Put::Lost => self.ring.tally.too_long.add(1),
             Put::Sent => {
                 if packet.data().first().is_some_and(|byte| byte & 1 != 0) {
                     self.ring.tally.count_group(packet.data());
                 }
                 self.ring.tally.count_sizes(&[len]);
-                moved.bytes += u64::from(len);
+                moved = moved.and(1, u64::from(len));
             }
         }
-        // A lost packet is taken as well: the caller could do nothing better with it. It isn't counted as sent.
-        moved.packets += 1;
         if let Some(packet) = packets.pop_front() {
             caches.free_one(packet);
         }
-        true
+        Some(moved)
     }
 
     fn put_packet(&mut self, packet: &Mbuf) -> Put {

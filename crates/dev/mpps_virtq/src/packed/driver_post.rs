@@ -36,7 +36,7 @@ impl TxRing {
         let needed = if table { 1 } else { descriptors };
         let postable = len > 0 && needed <= usize::from(self.ring.size) && self.reaches(packet);
         if !postable {
-            return self.replace(caches, packets, moved);
+            return self.replace(caches, packets);
         }
         if self.ring.room() < needed {
             return false;
@@ -44,7 +44,9 @@ impl TxRing {
         let Some(id) = self.free.pop() else {
             return false;
         };
-        self.count_groups(&packets.as_slice()[..1]);
+        if self.groups {
+            self.count_groups(&packets.as_slice()[..1]);
+        }
         let Some(packet) = packets.pop_front() else {
             return false;
         };
@@ -71,7 +73,7 @@ impl TxRing {
     }
 
     /// Puts a copy in lent mbufs in the place of the first packet; a packet that can't be sent in any way is lost.
-    fn replace(&mut self, caches: &mut Caches, packets: &mut Burst, moved: &mut Moved) -> bool {
+    fn replace(&mut self, caches: &mut Caches, packets: &mut Burst) -> bool {
         let Some(packet) = packets.as_mut_slice().first_mut() else {
             return false;
         };
@@ -88,7 +90,6 @@ impl TxRing {
             None => {}
         }
         self.ring.tally.too_long.add(1);
-        moved.packets += 1;
         if let Some(packet) = packets.pop_front() {
             caches.free_one(packet);
         }

@@ -17,6 +17,7 @@ use crate::net_header::{NetHeader, NetOffloads, Verdict};
 use crate::split::WRITE;
 use crate::split::device_rx::BATCH;
 use crate::split::driver_rx::is_plain;
+use crate::tally::Lengths;
 use crate::{DriverSetup, Features, Moved, RingFault};
 
 /// Free descriptors that are worth a refill.
@@ -25,6 +26,8 @@ const REFILL: usize = 32;
 /// The receiving side with the mbufs that it has posted.
 pub(crate) struct RxRing {
     pub(crate) ring: DriverRing,
+    /// Count packets to group addresses.
+    groups: bool,
     pool: PoolId,
     /// Mbufs in the ring by buffer id.
     posted: Box<[Option<Mbuf>]>,
@@ -49,6 +52,7 @@ impl RxRing {
             len: 0,
         };
         Ok(Self {
+            groups: setup.groups,
             pool: setup.pool,
             posted: (0..ring.size).map(|_| None).collect(),
             free: FreeIds::all(ring.size),
@@ -110,7 +114,8 @@ impl RxRing {
             if n == 0 {
                 break;
             }
-            let done = self.run::<HEADERS>(n, out, &mut moved);
+            let (done, bytes) = self.run::<HEADERS>(n, out);
+            moved = moved.and(done, bytes);
             if done < n && !self.take_next(caches, out, &mut moved) {
                 break;
             }
@@ -119,15 +124,17 @@ impl RxRing {
         moved
     }
 
-    /// Makes packets of up to `n` used buffers; stops at the first that needs more thought.
+    /// Makes packets of up to `n` used buffers; stops at the first that needs more thought. Says how many packets and bytes
+    /// that were.
     #[inline(always)]
-    fn run<const HEADERS: bool>(&mut self, n: usize, out: &mut Burst, moved: &mut Moved) -> usize {
+    fn run<const HEADERS: bool>(&mut self, n: usize, out: &mut Burst) -> (usize, u64) {
         let mut batch = [Used { id: 0, len: 0 }; BATCH];
         let n = self.look::<HEADERS>(n, &mut batch);
         if n == 0 {
-            return 0;
+            return (0, 0);
         }
         let mut lens = [0_u32; BATCH];
+        let mut sum = Lengths::from(batch[0].len - HEADER);
         let (mut done, mut group, first) = (0, 0, out.len());
         for (used, len) in batch[..n].iter().zip(&mut lens) {
             let place = &mut self.posted[usize::from(used.id)];
@@ -141,9 +148,12 @@ impl RxRing {
                 break;
             };
             *len = used.len - HEADER;
+            sum.add(*len);
             // SAFETY: `look` saw that `len` is at most what the buffer has behind the headroom.
             unsafe { packet.set_received(HEADROOM, *len as u16) };
-            group |= packet.data()[0];
+            if self.groups {
+                group |= packet.data()[0];
+            }
             if out.push(packet).is_err() {
                 break;
             }
@@ -154,11 +164,10 @@ impl RxRing {
         if group & 1 != 0 {
             self.count_groups(&out.as_slice()[first..]);
         }
-        let lens = &lens[..done];
-        self.ring.tally.count_sizes(lens);
-        moved.packets += done;
-        moved.bytes += lens.iter().map(|&len| u64::from(len)).sum::<u64>();
-        done
+        if done > 0 {
+            self.ring.tally.count_run(sum, &lens[..done]);
+        }
+        (done, sum.bytes)
     }
 
     /// Reads up to `n` used descriptors, all before the ring's end; stops at the first that isn't there or can't be right.
@@ -177,7 +186,7 @@ impl RxRing {
                 return k;
             }
             if HEADERS {
-                prefetch::prefetch(header_ptr(mbuf));
+                prefetch::prefetch_for_write(header_ptr(mbuf));
             }
             *place = used;
         }

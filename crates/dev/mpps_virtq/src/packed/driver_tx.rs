@@ -14,11 +14,14 @@ use super::driver::{DriverRing, FreeIds, Used};
 use crate::net_header::NetOffloads;
 use crate::split::device_rx::BATCH;
 use crate::split::driver_tx::{free_each, write_zeros};
+use crate::tally::Lengths;
 use crate::{DriverSetup, Features, Lent, Moved, RingFault};
 
 /// The transmitting side with the packets that the device has not given back.
 pub(crate) struct TxRing {
     pub(crate) ring: DriverRing,
+    /// Count packets to group addresses.
+    pub(super) groups: bool,
     pub(super) pool: PoolId,
     pub(super) lent: Lent,
     /// The tag of packets that were found to be plain and lent.
@@ -52,6 +55,7 @@ impl TxRing {
         let offloads = NetOffloads::to_device(setup.features);
         let size = usize::from(ring.size);
         Ok(Self {
+            groups: setup.groups,
             pool: setup.pool,
             lent: setup.lent.clone(),
             known: None,
@@ -84,7 +88,8 @@ impl TxRing {
             if n == 0 {
                 break;
             }
-            let done = self.run(n, packets, &mut moved);
+            let (done, bytes) = self.run(n, packets);
+            moved = moved.and(done, bytes);
             if done < n && !self.post_slowly(caches, packets, &mut moved) {
                 break;
             }
@@ -92,12 +97,18 @@ impl TxRing {
         moved
     }
 
-    /// Posts a run of at most `n` simple packets; says how long it was.
+    /// Posts a run of at most `n` simple packets; says how many packets and bytes that were.
     #[inline(always)]
-    fn run(&mut self, n: usize, packets: &mut Burst, moved: &mut Moved) -> usize {
+    fn run(&mut self, n: usize, packets: &mut Burst) -> (usize, u64) {
         let Some(tag) = self.simple_tag(packets) else {
-            return 0;
+            return (0, 0);
         };
+        let mut sum = Lengths::from(
+            packets
+                .as_slice()
+                .first()
+                .map_or(0, |packet| u32::from(packet.data_len())),
+        );
         let mut lens = [0_u32; BATCH];
         let mut buffers = [(0_u64, 0_u16); BATCH];
         let (mut done, mut group) = (0, 0);
@@ -116,11 +127,14 @@ impl TxRing {
                 break;
             };
             *len = u32::from(packet.data_len());
+            sum.add(*len);
             let data = packet.data_ptr();
             // SAFETY: there is room before the data, by the test above, and data of at least one byte; the packet is plain, so
             // that nobody else sees its headroom. The handle is copied; the burst forgets it below.
             let start = unsafe {
-                group |= *data.as_ptr();
+                if self.groups {
+                    group |= *data.as_ptr();
+                }
                 let start = data.sub(HEADER as usize);
                 write_zeros(start.as_ptr(), HEADER as u16);
                 self.sent[usize::from(id)].write(std::ptr::read(packet));
@@ -131,7 +145,7 @@ impl TxRing {
             done += 1;
         }
         if done == 0 {
-            return 0;
+            return (0, 0);
         }
         if group & 1 != 0 {
             self.count_groups(&packets.as_slice()[..done]);
@@ -144,11 +158,8 @@ impl TxRing {
                 (address, lens[k] + HEADER, id, 0)
             });
         }
-        let lens = &lens[..done];
-        self.ring.tally.count_sizes(lens);
-        moved.packets += done;
-        moved.bytes += lens.iter().map(|&len| u64::from(len)).sum::<u64>();
-        done
+        self.ring.tally.count_run(sum, &lens[..done]);
+        (done, sum.bytes)
     }
 
     /// The tag of the first packet, if packets with it can be posted as they are. Notes what the ring holds.

@@ -16,6 +16,7 @@ use super::device::DeviceRing;
 use crate::dispatch::{Body, Run};
 use crate::foreign::load_unaligned;
 use crate::net_header::{NetHeader, NetOffloads, Verdict};
+use crate::tally::Lengths;
 use crate::{DeviceSetup, Moved, RingFault};
 
 /// Chains that are looked at before the first is copied.
@@ -94,29 +95,33 @@ impl RxRing {
             if n == 0 {
                 return moved;
             }
-            let done = self.run::<M, OFFLOADS>(n, caches, out, &mut moved);
+            let (done, bytes) = self.run::<M, OFFLOADS>(n, caches, out);
+            moved = moved.and(done, bytes);
             if done == n && done < BATCH {
                 return moved;
             }
             if done < n {
                 // A driver that makes bad chains available as fast as they are dropped must not keep us here.
-                if slow == self.ring.size || !self.take_chain(caches, out, &mut moved) {
+                if slow == self.ring.size {
                     return moved;
                 }
+                let Some(one) = self.take_chain(caches, out) else {
+                    return moved;
+                };
+                moved = moved.and(one.packets, one.bytes);
                 slow += 1;
             }
         }
     }
 
-    /// Copies a run of at most `n` simple chains; says how long it was.
+    /// Copies a run of at most `n` simple chains; says how many packets and bytes that were.
     #[inline(always)]
     fn run<M: Mover, const OFFLOADS: bool>(
         &mut self,
         n: usize,
         caches: &mut Caches,
         out: &mut Burst,
-        moved: &mut Moved,
-    ) -> usize {
+    ) -> (usize, u64) {
         let mut batch = [Simple {
             from: std::ptr::null(),
             head: 0,
@@ -125,7 +130,10 @@ impl RxRing {
         let n = self.look::<OFFLOADS>(n, &mut batch, &mut lens);
         let first = out.len();
         let n = caches.take_to(self.pool, n, out);
-        let mut group = 0;
+        if n == 0 {
+            return (0, 0);
+        }
+        let (mut group, mut sum) = (0, Lengths::from(lens[0]));
         for ((chain, &len), (packet, k)) in batch
             .iter()
             .zip(&lens)
@@ -140,19 +148,15 @@ impl RxRing {
                 packet.set_received(HEADROOM, len as u16);
                 group |= *to;
             }
+            sum.add(len);
             self.ring.write_used(k, chain.head, 0);
         }
         if group & 1 != 0 {
             self.count_groups(&out.as_slice()[first..]);
         }
-        let lens = &lens[..n];
-        self.ring.tally.count_sizes(lens);
-        moved.packets += n;
-        moved.bytes += lens.iter().map(|&len| u64::from(len)).sum::<u64>();
-        if n > 0 {
-            self.ring.publish(n);
-        }
-        n
+        self.ring.publish(n);
+        self.ring.tally.count_run(sum, &lens[..n]);
+        (n, sum.bytes)
     }
 
     /// Reads up to `n` chains; stops at the first that isn't simple.
@@ -208,20 +212,18 @@ impl RxRing {
         }
     }
 
-    /// Takes the next chain, whatever it looks like; false when nothing more can be done in this burst.
+    /// Takes the next chain, whatever it looks like; none when nothing more can be done in this burst.
     #[cold]
-    fn take_chain(&mut self, caches: &mut Caches, out: &mut Burst, moved: &mut Moved) -> bool {
-        let Ok(head) = self.ring.walk(0) else {
-            return false;
-        };
+    fn take_chain(&mut self, caches: &mut Caches, out: &mut Burst) -> Option<Moved> {
+        let head = self.ring.walk(0).ok()?;
+        let mut moved = Moved::default();
         if let Some(packet) = self.copy_chain(caches) {
             let len = packet.pkt_len();
             if packet.data().first().is_some_and(|byte| byte & 1 != 0) {
                 self.ring.tally.count_group(packet.data());
             }
             self.ring.tally.count_sizes(&[len]);
-            moved.packets += 1;
-            moved.bytes += u64::from(len);
+            moved = moved.and(1, u64::from(len));
             // The caller saw that there is room.
             if let Err(packet) = out.push(packet) {
                 caches.free_one(packet);
@@ -229,7 +231,7 @@ impl RxRing {
         }
         self.ring.write_used(0, head, 0);
         self.ring.publish(1);
-        true
+        Some(moved)
     }
 
     /// A packet of the chain that was collected; none, and counted, when there can't be one.

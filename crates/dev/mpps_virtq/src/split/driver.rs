@@ -3,10 +3,11 @@
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use mpps_cpu::prefetch;
 use mpps_shm::peer;
 
-use super::QUIET;
 use super::layout::Layout;
+use super::{Descriptor, QUIET};
 use crate::foreign::load_unaligned;
 use crate::notify::passed;
 use crate::{DriverSetup, Features, Notifier, RingAddresses, RingFault, Tally};
@@ -162,46 +163,25 @@ impl DriverRing {
         (entry as u32, (entry >> 32) as u32)
     }
 
-    /// Writes an entry of the available ring.
-    ///
-    /// Only where it says something else: a store would take the line away from the device, and with buffers used in
-    /// order every entry stays as it is.
+    /// What a burst's loop needs, in values that can stay in registers.
     #[inline(always)]
-    pub(crate) fn write_avail(&self, slot: u16, id: u16) {
-        // SAFETY: entry `slot` of `size`.
-        unsafe {
-            let entry = self.avail.as_ptr().add(2 + usize::from(slot & self.mask));
-            if peer::load(entry) != id {
-                peer::store(entry, id);
-            }
+    pub(crate) fn view(&self) -> View {
+        View {
+            desc: self.desc,
+            avail: self.avail,
+            mask: self.mask,
+            avail_idx: self.avail_idx,
         }
     }
 
-    /// Writes a descriptor.
-    #[inline(always)]
-    pub(crate) fn write_descriptor(&self, id: u16, descriptor: super::Descriptor) {
-        // SAFETY: descriptor `id` of `size`.
-        unsafe {
-            peer::store(
-                self.desc.as_ptr().add(usize::from(id & self.mask)),
-                descriptor.0,
-            )
-        };
+    /// Writes an entry of the available ring, whichever comes `ahead` of the next one.
+    pub(crate) fn write_avail(&self, ahead: u16, id: u16) {
+        self.view().write_avail(ahead, id);
     }
 
-    /// Writes the address of a descriptor whose other fields stay.
-    #[inline(always)]
-    pub(crate) fn write_address(&self, id: u16, address: u64) {
-        // SAFETY: descriptor `id` of `size`.
-        unsafe {
-            peer::store(
-                self.desc
-                    .as_ptr()
-                    .add(usize::from(id & self.mask))
-                    .cast::<u64>(),
-                address,
-            )
-        };
+    /// Writes a descriptor.
+    pub(crate) fn write_descriptor(&self, id: u16, descriptor: Descriptor) {
+        self.view().write_descriptor(id, descriptor);
     }
 
     /// The place for a header that belongs to descriptor `id`.
@@ -257,6 +237,66 @@ impl DriverRing {
     }
 }
 
+/// The parts of a ring that a loop writes: a copy of the ring's pointers, used while the ring is borrowed.
+#[derive(Clone, Copy)]
+pub(crate) struct View {
+    desc: NonNull<[u64; 2]>,
+    avail: NonNull<u16>,
+    mask: u16,
+    avail_idx: u16,
+}
+
+impl View {
+    /// Writes an entry of the available ring, `ahead` entries from the next one.
+    ///
+    /// Only where it says something else: a store would take the line away from the device, and with buffers used in
+    /// order every entry stays as it is.
+    #[inline(always)]
+    pub(crate) fn write_avail(self, ahead: u16, id: u16) {
+        let slot = self.avail_idx.wrapping_add(ahead) & self.mask;
+        // SAFETY: entry `slot` of `size`.
+        unsafe {
+            let entry = self.avail.as_ptr().add(2 + usize::from(slot));
+            if peer::load(entry) != id {
+                peer::store(entry, id);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn descriptor(self, id: u16) -> *mut [u64; 2] {
+        // SAFETY: descriptor `id` of `size`.
+        unsafe { self.desc.as_ptr().add(usize::from(id & self.mask)) }
+    }
+
+    /// Writes a descriptor.
+    #[inline(always)]
+    pub(crate) fn write_descriptor(self, id: u16, descriptor: Descriptor) {
+        let place = self.descriptor(id).cast::<u64>();
+        // SAFETY: a descriptor of the ring. Two words: an array would take a detour over the stack.
+        unsafe {
+            peer::store(place, descriptor.0[0]);
+            peer::store(place.add(1), descriptor.0[1]);
+        }
+    }
+
+    /// Writes the address of a descriptor whose other fields stay.
+    #[inline(always)]
+    pub(crate) fn write_address(self, id: u16, address: u64) {
+        // SAFETY: a descriptor of the ring.
+        unsafe { peer::store(self.descriptor(id).cast::<u64>(), address) };
+    }
+
+    /// Fetches the lines of the descriptors that the next batch will write, which the device had last: by then they are
+    /// here, and no store waits for them.
+    #[inline(always)]
+    pub(crate) fn prefetch_descriptors(self, id: u16, count: u16) {
+        for k in (0..count).step_by(4) {
+            prefetch::prefetch_for_write(self.descriptor(id.wrapping_add(k)));
+        }
+    }
+}
+
 /// The numbers of free descriptors, first in first out: a device that uses buffers in order thus sees the same entries in
 /// the available ring all the time.
 pub(crate) struct FreeIds {
@@ -283,15 +323,42 @@ impl FreeIds {
     /// Takes the next number; the caller looked at [`FreeIds::len`].
     #[inline(always)]
     pub(crate) fn pop(&mut self) -> u16 {
-        let id = self.ids[usize::from(self.head) & (self.ids.len() - 1)];
-        self.head = self.head.wrapping_add(1);
+        let id = self.peek(0);
+        self.advance(1);
         id
+    }
+
+    /// The number that comes `ahead` of the next one.
+    #[inline(always)]
+    pub(crate) fn peek(&self, ahead: u16) -> u16 {
+        let at = usize::from(self.head.wrapping_add(ahead)) & (self.ids.len() - 1);
+        // SAFETY: reduced to the length, a power of two.
+        unsafe { *self.ids.get_unchecked(at) }
+    }
+
+    /// Takes the next `n` numbers.
+    #[inline(always)]
+    pub(crate) fn advance(&mut self, n: u16) {
+        self.head = self.head.wrapping_add(n);
     }
 
     #[inline(always)]
     pub(crate) fn push(&mut self, id: u16) {
-        let at = usize::from(self.tail) & (self.ids.len() - 1);
-        self.ids[at] = id;
-        self.tail = self.tail.wrapping_add(1);
+        self.put(0, id);
+        self.commit(1);
+    }
+
+    /// Writes a number `ahead` places behind the last one, without giving it back yet.
+    #[inline(always)]
+    pub(crate) fn put(&mut self, ahead: u16, id: u16) {
+        let at = usize::from(self.tail.wrapping_add(ahead)) & (self.ids.len() - 1);
+        // SAFETY: reduced to the length, a power of two.
+        unsafe { *self.ids.get_unchecked_mut(at) = id };
+    }
+
+    /// Gives back the `n` numbers that were written.
+    #[inline(always)]
+    pub(crate) fn commit(&mut self, n: u16) {
+        self.tail = self.tail.wrapping_add(n);
     }
 }

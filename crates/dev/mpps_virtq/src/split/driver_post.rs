@@ -15,19 +15,16 @@ use crate::net_header::NetHeader;
 const CHAIN_MAX: usize = 255;
 
 impl TxRing {
-    /// Posts the first packet, or puts a copy in its place that can be posted; false when it has to wait.
+    /// Posts the first packet, or puts a copy in its place that can be posted; none when it has to wait.
     #[cold]
     pub(super) fn post_slowly(
         &mut self,
         caches: &mut Caches,
         packets: &mut Burst,
-        moved: &mut Moved,
-    ) -> bool {
-        let Some(packet) = packets.as_slice().first() else {
-            return false;
-        };
+    ) -> Option<Moved> {
+        let packet = packets.as_slice().first()?;
         if packet.flags().intersects(self.unfinished) {
-            return false;
+            return None;
         }
         let len = packet.pkt_len();
         let descriptors = usize::from(packet.segments()) + 1;
@@ -36,21 +33,19 @@ impl TxRing {
         let postable =
             len > 0 && needed <= usize::from(self.ring.size).min(CHAIN_MAX) && self.reaches(packet);
         if !postable {
-            return self.replace(caches, packets, moved);
+            return self.replace(caches, packets);
         }
         if self.free.len() < needed {
-            return false;
+            return None;
         }
-        self.count_groups(&packets.as_slice()[..1]);
-        let Some(packet) = packets.pop_front() else {
-            return false;
-        };
+        if self.groups {
+            self.count_groups(&packets.as_slice()[..1]);
+        }
+        let packet = packets.pop_front()?;
         self.mix_in(&packet);
         self.post_chain(packet, needed, table);
         self.ring.tally.count_sizes(&[len]);
-        moved.packets += 1;
-        moved.bytes += u64::from(len);
-        true
+        Some(Moved::default().and(1, u64::from(len)))
     }
 
     /// Whether the device has mapped all of a packet's data, whosever buffer it is in.
@@ -66,39 +61,36 @@ impl TxRing {
         })
     }
 
-    /// Puts a copy in lent mbufs in the place of the first packet; a packet that can't be sent in any way is lost.
-    fn replace(&mut self, caches: &mut Caches, packets: &mut Burst, moved: &mut Moved) -> bool {
-        let Some(packet) = packets.as_mut_slice().first_mut() else {
-            return false;
-        };
+    /// Puts a copy in lent mbufs in the place of the first packet; a packet that can't be sent in any way is lost, which is
+    /// not counted as sent.
+    fn replace(&mut self, caches: &mut Caches, packets: &mut Burst) -> Option<Moved> {
+        let packet = packets.as_mut_slice().first_mut()?;
         let copied = copy(packet, self.pool, caches);
         let most = usize::from(self.ring.size).min(CHAIN_MAX);
         match copied {
             Some(copy) if self.fits(&copy, most) => {
                 caches.free_one(std::mem::replace(packet, copy));
-                return true;
+                return Some(Moved::default());
             }
             Some(copy) => caches.free_one(copy),
             None if packet.pkt_len() > 0 => {
                 self.ring.tally.no_mbuf.add(1);
-                return false;
+                return None;
             }
             None => {}
         }
         self.ring.tally.too_long.add(1);
-        moved.packets += 1;
         if let Some(packet) = packets.pop_front() {
             caches.free_one(packet);
         }
-        true
+        Some(Moved::default())
     }
 
     /// Whether a copy can be posted once there are descriptors: with a header of its own, or, plain and without anything to
     /// say, in one descriptor.
     fn fits(&self, copy: &Mbuf, most: usize) -> bool {
         let plain = copy.segments() == 1 && !copy.has_debt();
-        let table = self.indirect && usize::from(copy.segments()) < INDIRECT_ENTRIES;
-        plain || table || usize::from(copy.segments()) < most
+        plain || self.indirect || usize::from(copy.segments()) < most
     }
 
     fn mix_in(&mut self, packet: &Mbuf) {
@@ -142,7 +134,7 @@ impl TxRing {
             }
             self.ring.write_descriptor(id, descriptor);
         }
-        self.ring.write_avail(self.ring.avail_idx, head);
+        self.ring.write_avail(0, head);
         self.taken[usize::from(head)] = needed as u8;
         self.sent[usize::from(head)].write(packet);
         self.ring.publish(1);

@@ -15,6 +15,7 @@ use super::driver::{DriverRing, FreeIds};
 use super::{Descriptor, WRITE};
 use crate::foreign::load_unaligned;
 use crate::net_header::{NetHeader, NetOffloads, Verdict};
+use crate::tally::Lengths;
 use crate::{DriverSetup, Features, Moved, RingFault};
 
 /// Free descriptors that are worth a refill.
@@ -23,6 +24,8 @@ const REFILL: usize = 32;
 /// The receiving side with the mbufs that it has posted.
 pub(crate) struct RxRing {
     pub(crate) ring: DriverRing,
+    /// Count packets to group addresses.
+    groups: bool,
     pool: PoolId,
     /// Mbufs in the ring, by the number of their descriptor.
     posted: Box<[Option<Mbuf>]>,
@@ -62,6 +65,7 @@ impl RxRing {
             ring.write_descriptor(id, Descriptor::new(0, room, WRITE, 0));
         }
         Ok(Self {
+            groups: setup.groups,
             pool: setup.pool,
             posted: (0..ring.size).map(|_| None).collect(),
             free: FreeIds::all(ring.size),
@@ -84,19 +88,20 @@ impl RxRing {
         let mut fresh = [const { MaybeUninit::uninit() }; BATCH];
         let want = self.free.len().min(BATCH);
         let n = caches.take(self.pool, &mut fresh[..want]);
-        for (k, mbuf) in fresh[..n].iter().enumerate() {
+        let (view, header) = (self.ring.view(), u64::from(self.header));
+        for (k, mbuf) in (0..).zip(&fresh[..n]) {
             // SAFETY: `take` filled the first `n`.
             let mbuf: Mbuf = unsafe { mbuf.assume_init_read() };
-            let id = self.free.pop();
+            let id = self.free.peek(k);
             let start = mbuf.buffer().addr().get() + usize::from(HEADROOM);
-            self.ring
-                .write_address(id, start as u64 - u64::from(self.header));
-            self.ring
-                .write_avail(self.ring.avail_idx.wrapping_add(k as u16), id);
+            view.write_address(id, start as u64 - header);
+            view.write_avail(k, id);
             self.posted[usize::from(id)] = Some(mbuf);
         }
+        self.free.advance(n as u16);
         if n > 0 {
             self.ring.publish(n);
+            view.prefetch_descriptors(self.free.peek(0), n as u16);
         }
         n
     }
@@ -117,51 +122,67 @@ impl RxRing {
             if n == 0 {
                 break;
             }
-            let done = self.run::<HEADERS>(n, out, &mut moved);
+            let (done, bytes) = self.run::<HEADERS>(n, out);
+            moved = moved.and(done, bytes);
             if done == n && done < BATCH {
                 break;
             }
-            if done < n && !self.take_slowly(caches, out, &mut moved) {
-                break;
+            if done < n {
+                let Some(one) = self.take_slowly(caches, out) else {
+                    break;
+                };
+                moved = moved.and(one.packets, one.bytes);
             }
         }
         while self.free.len() >= REFILL && self.refill(caches) > 0 {}
         moved
     }
 
-    /// Makes packets of up to `n` used buffers; stops at the first that needs more thought.
+    /// Makes packets of up to `n` used buffers; stops at the first that needs more thought. Says how many packets and bytes
+    /// that were.
     #[inline(always)]
-    fn run<const HEADERS: bool>(&mut self, n: usize, out: &mut Burst, moved: &mut Moved) -> usize {
+    fn run<const HEADERS: bool>(&mut self, n: usize, out: &mut Burst) -> (usize, u64) {
         let mut batch = [Used { id: 0, len: 0 }; BATCH];
         let n = self.look::<HEADERS>(n, &mut batch);
+        let (header, mergeable, groups) = (self.header, self.mergeable, self.groups);
+        let (mut group, first) = (0, out.len());
         let mut lens = [0_u32; BATCH];
+        let mut sum = Lengths::from(batch[0].len.wrapping_sub(header));
         let mut done = 0;
         for (used, len) in batch[..n].iter().zip(&mut lens) {
             let place = &mut self.posted[usize::from(used.id)];
             let Some(mbuf) = place else {
                 break;
             };
-            if HEADERS && !is_plain(mbuf, self.header, self.mergeable) {
+            if HEADERS && !is_plain(mbuf, header, mergeable) {
                 break;
             }
             let Some(mut packet) = place.take() else {
                 break;
             };
-            *len = used.len - self.header;
+            *len = used.len - header;
+            sum.add(*len);
             // SAFETY: `look` saw that `len` is at most what the buffer has behind the headroom.
             unsafe { packet.set_received(HEADROOM, *len as u16) };
+            if groups {
+                group |= packet.data().first().map_or(0, |byte| *byte);
+            }
             if out.push(packet).is_err() {
                 break;
             }
-            self.free.push(used.id);
+            self.free.put(done, used.id);
             done += 1;
         }
-        self.ring.used_idx = self.ring.used_idx.wrapping_add(done as u16);
-        let lens = &lens[..done];
-        self.ring.tally.count_sizes(lens);
-        moved.packets += done;
-        moved.bytes += lens.iter().map(|&len| u64::from(len)).sum::<u64>();
-        done
+        self.free.commit(done);
+        self.ring.used_idx = self.ring.used_idx.wrapping_add(done);
+        let done = usize::from(done);
+        if group & 1 != 0 {
+            self.count_groups(&out.as_slice()[first..]);
+        }
+        if done > 0 {
+            self.ring.tally.count_run(sum, &lens[..done]);
+        }
+        (done, sum.bytes)
     }
 
     /// Reads up to `n` used entries; stops at the first that can't be right.
@@ -188,9 +209,18 @@ impl RxRing {
         n
     }
 
-    /// Takes the next packet, whatever it looks like; false when nothing more can be done in this burst.
     #[cold]
-    fn take_slowly(&mut self, caches: &mut Caches, out: &mut Burst, moved: &mut Moved) -> bool {
+    fn count_groups(&self, packets: &[Mbuf]) {
+        for packet in packets {
+            if packet.data().first().is_some_and(|byte| byte & 1 != 0) {
+                self.ring.tally.count_group(packet.data());
+            }
+        }
+    }
+
+    /// Takes the next packet, whatever it looks like; none when nothing more can be done in this burst.
+    #[cold]
+    fn take_slowly(&mut self, caches: &mut Caches, out: &mut Burst) -> Option<Moved> {
         let (id, len) = self.ring.used_entry(0);
         let Some(header) = self.header_of(id) else {
             self.ring.retire(RingFault::Used {
@@ -198,7 +228,7 @@ impl RxRing {
                 len,
                 why: "it isn't in the ring",
             });
-            return false;
+            return None;
         };
         let buffers = if self.mergeable {
             header.num_buffers.max(1)
@@ -209,24 +239,22 @@ impl RxRing {
         if buffers > outstanding {
             let why = "its header announces more buffers than there are in the ring";
             self.ring.retire(RingFault::Used { id, len, why });
-            return false;
+            return None;
         }
         if self.ring.used(usize::from(buffers)) < usize::from(buffers) {
             // The rest is still on its way.
-            return false;
+            return None;
         }
         let packet = match self.merge(buffers, caches) {
             Ok(packet) => packet,
             Err(fault) => {
                 self.ring.retire(fault);
-                return false;
+                return None;
             }
         };
         self.ring.used_idx = self.ring.used_idx.wrapping_add(buffers);
-        if let Some(packet) = packet {
-            self.deliver(packet, header, caches, out, moved);
-        }
-        true
+        let delivered = packet.map(|packet| self.deliver(packet, header, caches, out));
+        Some(delivered.unwrap_or_default())
     }
 
     fn deliver(
@@ -235,24 +263,22 @@ impl RxRing {
         header: NetHeader,
         caches: &mut Caches,
         out: &mut Burst,
-        moved: &mut Moved,
-    ) {
+    ) -> Moved {
         let len = packet.pkt_len();
         if NetHeader::apply(header.to_bytes(), &mut packet, self.offloads) == Verdict::BadHeader {
             self.ring.tally.bad.add(1);
             caches.free_one(packet);
-            return;
+            return Moved::default();
         }
-        if packet.data().first().is_some_and(|byte| byte & 1 != 0) {
-            self.ring.tally.count_group(packet.data());
+        if self.groups {
+            self.count_groups(std::slice::from_ref(&packet));
         }
         self.ring.tally.count_sizes(&[len]);
-        moved.packets += 1;
-        moved.bytes += u64::from(len);
         // The caller saw that there is room.
         if let Err(packet) = out.push(packet) {
             caches.free_one(packet);
         }
+        Moved::default().and(1, u64::from(len))
     }
 
     /// The header in a posted buffer, copied out once.

@@ -12,11 +12,14 @@ use super::Descriptor;
 use super::device_rx::BATCH;
 use super::driver::{DriverRing, FreeIds};
 use crate::net_header::NetOffloads;
+use crate::tally::Lengths;
 use crate::{DriverSetup, Features, Lent, Moved, RingFault};
 
 /// The transmitting side with the packets that the device has not given back.
 pub(crate) struct TxRing {
     pub(crate) ring: DriverRing,
+    /// Count packets to group addresses.
+    pub(super) groups: bool,
     pub(super) pool: PoolId,
     pub(super) lent: Lent,
     /// The tag of packets that were found to be plain and lent.
@@ -45,6 +48,7 @@ impl TxRing {
         let offloads = NetOffloads::to_device(setup.features);
         let size = usize::from(ring.size);
         Ok(Self {
+            groups: setup.groups,
             pool: setup.pool,
             lent: setup.lent.clone(),
             known: None,
@@ -75,69 +79,82 @@ impl TxRing {
         }
         self.reclaim::<IN_ORDER>(caches);
         while !packets.is_empty() {
-            let n = self.run(packets, &mut moved);
+            let (n, bytes) = self.run(packets);
+            moved = moved.and(n, bytes);
             if n == BATCH {
                 continue;
             }
-            if packets.is_empty()
-                || self.free.len() == 0
-                || !self.post_slowly(caches, packets, &mut moved)
-            {
+            if packets.is_empty() || self.free.len() == 0 {
                 break;
             }
+            let Some(one) = self.post_slowly(caches, packets) else {
+                break;
+            };
+            moved = moved.and(one.packets, one.bytes);
         }
         moved
     }
 
-    /// Posts a run of at most a batch of simple packets; says how long it was.
+    /// Posts a run of at most a batch of simple packets; says how many packets and bytes that were.
     #[inline(always)]
-    fn run(&mut self, packets: &mut Burst, moved: &mut Moved) -> usize {
+    fn run(&mut self, packets: &mut Burst) -> (usize, u64) {
         let Some(tag) = self.simple_tag(packets) else {
-            return 0;
+            return (0, 0);
         };
-        let header = self.header;
+        let (view, header, groups) = (self.ring.view(), self.header, self.groups);
+        let mut group = 0;
         let most = self.free.len().min(packets.len()).min(BATCH);
         let mut lens = [0_u32; BATCH];
+        let mut sum = Lengths::from(
+            packets
+                .as_slice()
+                .first()
+                .map_or(0, |packet| u32::from(packet.data_len())),
+        );
         let mut done = 0;
-        for (packet, len) in packets.as_slice()[..most].iter().zip(&mut lens) {
+        for (packet, place) in packets.as_slice()[..most].iter().zip(&mut lens) {
+            let len = u32::from(packet.data_len());
             let simple = (packet.kind() == tag)
                 & (packet.headroom() >= header)
                 & (packet.flags().bits() & OffloadFlags::UNFINISHED.bits() == 0)
-                & (packet.data_len() > 0);
+                & (len > 0);
             if !simple {
                 break;
             }
-            *len = u32::from(packet.data_len());
-            let id = self.free.pop();
-            let data = packet.data_ptr();
-            // SAFETY: there is room before the data, by the test above, and data of at least one byte; the packet is plain, so
-            // that nobody else sees its headroom. The handle is copied; the burst forgets it below.
+            *place = len;
+            sum.add(len);
+            let id = self.free.peek(done);
+            // SAFETY: there is room before the data, by the test above; the packet is plain, so that nobody else sees its
+            // headroom. The handle is copied; the burst forgets it below.
             let start = unsafe {
-                let start = data.sub(usize::from(header));
+                if groups {
+                    group |= *packet.data_ptr().as_ptr();
+                }
+                let start = packet.data_ptr().sub(usize::from(header));
                 write_zeros(start.as_ptr(), header);
                 self.sent[usize::from(id)].write(std::ptr::read(packet));
                 start
             };
             self.taken[usize::from(id)] = 1;
             let address = start.addr().get() as u64;
-            self.ring
-                .write_descriptor(id, Descriptor::new(address, *len + u32::from(header), 0, 0));
-            self.ring
-                .write_avail(self.ring.avail_idx.wrapping_add(done), id);
+            view.write_descriptor(id, Descriptor::new(address, len + u32::from(header), 0, 0));
+            view.write_avail(done, id);
             done += 1;
         }
         let n = usize::from(done);
         if n == 0 {
-            return 0;
+            return (0, 0);
+        }
+        self.free.advance(done);
+        if group & 1 != 0 {
+            self.count_groups(&packets.as_slice()[..n]);
         }
         // SAFETY: the first `n` were moved into the ring.
         unsafe { packets.forget(n) };
         self.ring.publish(n);
-        let lens = &lens[..n];
-        self.ring.tally.count_sizes(lens);
-        moved.packets += n;
-        moved.bytes += lens.iter().map(|&len| u64::from(len)).sum::<u64>();
-        n
+        view.prefetch_descriptors(self.free.peek(0), done);
+        self.ring.tally.count_run(sum, &lens[..n]);
+        (n, sum.bytes)
     }
 
     /// The tag of the first packet, if packets with it can be posted as they are. Notes what the ring holds.

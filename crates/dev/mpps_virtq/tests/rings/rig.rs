@@ -66,6 +66,7 @@ impl Rig {
             kick,
             copy: CopyKind::Auto,
             vector: false,
+            groups: true,
             tally: self.front_tally.clone(),
         }
     }

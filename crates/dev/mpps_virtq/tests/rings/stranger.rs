@@ -240,9 +240,10 @@ impl Stranger {
             let packet = &mut burst.as_mut_slice()[before];
             packet.data_mut().expect("own").fill(2);
         }
-        let moved = tx.burst(&mut self.caches, &mut burst).packets;
+        tx.burst(&mut self.caches, &mut burst);
+        let taken = lens.len() - burst.len();
         self.caches.free(&mut burst);
-        moved
+        taken
     }
 
     /// The fault that opening the receiving side meets.
