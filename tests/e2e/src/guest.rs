@@ -7,6 +7,7 @@
 //! ends with the `Guest` that owns it, and with the test's thread, however that ends.
 
 pub mod console;
+mod image;
 pub mod initrd;
 pub mod kernel;
 pub mod qemu;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-use super::find;
+use super::{find, image};
 use crate::program;
 
 /// The package that depends on the newest kernel.
@@ -47,6 +47,12 @@ impl Kernel {
     /// The image to boot.
     pub fn image(&self) -> PathBuf {
         self.root.join(format!("boot/vmlinuz-{}", self.version))
+    }
+
+    /// What QEMU starts at once: the kernel proper, or the boot image where that can't be unpacked here.
+    pub fn direct(&self) -> PathBuf {
+        let image = self.image();
+        image::unpacked(&image).unwrap_or(image)
     }
 
     /// The files of these modules and of all they need, in the order in which they are loaded.

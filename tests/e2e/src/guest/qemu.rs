@@ -24,14 +24,8 @@ pub(super) fn command(setup: &Setup, kernel: &Kernel, image: &Path, folder: &Pat
     let mut command = Command::new("setpriv");
     // Ends with the thread that started it, even if that is killed.
     command.args(["--pdeathsig", "KILL", "qemu-system-x86_64"]);
-    command.args([
-        "-machine",
-        "q35",
-        "-accel",
-        "tcg,thread=multi",
-        "-cpu",
-        "max",
-    ]);
+    command.args(["-machine", machine(setup.firmware)]);
+    command.args(["-accel", "tcg,thread=multi", "-cpu", "max"]);
     command.args(["-nodefaults", "-no-user-config", "-display", "none"]);
     command.args([
         "-chardev",
@@ -52,13 +46,21 @@ pub(super) fn command(setup: &Setup, kernel: &Kernel, image: &Path, folder: &Pat
     }
     match setup.firmware {
         Firmware::Direct => {
-            command.arg("-kernel").arg(kernel.image());
+            command.arg("-kernel").arg(kernel.direct());
             command.arg("-initrd").arg(image);
             command.args(["-append", KERNEL_LINE]);
         }
         Firmware::Network => boot_from_network(&mut command, kernel, folder),
     }
     command
+}
+
+/// Boot code is heard on the console only on a machine without graphics.
+fn machine(firmware: Firmware) -> &'static str {
+    match firmware {
+        Firmware::Direct => "q35",
+        Firmware::Network => "q35,graphics=off",
+    }
 }
 
 fn add_nic(command: &mut Command, setup: &Setup, at: usize, nic: &Nic) {
