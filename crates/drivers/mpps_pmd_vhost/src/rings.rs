@@ -90,6 +90,8 @@ impl Core {
         };
         match opened {
             None => {}
+            // What the ring says is no word of the front end; the connection is about to end for this.
+            Some(_) if self.is_lost() => {}
             Some(Ok(opened)) => {
                 if opened.base != setup.base {
                     out.notes.push(format!(

@@ -2,7 +2,9 @@
 #![forbid(unsafe_code)]
 
 mod changes;
+mod dirty;
 mod front;
 mod life;
 mod messages;
 mod rig;
+mod truncated;
