@@ -368,3 +368,47 @@ fn corpus_lines_with_null_ports_have_their_size() {
         }
     }
 }
+
+/// The founding post's two lines, unchanged but for `--lcores`: packets go round between two processes, and both end well.
+#[test]
+fn corpus_lines_of_the_founding_post_meet() {
+    let folder = folder();
+    let spawn = |id: &str| {
+        let line = lines().into_iter().find(|line| line.id == id);
+        let words = with_lcores(&line.expect("it is in the corpus").words, &lcores(0..2));
+        let mut command = Command::new(program::testpmd());
+        command.args(&words).current_dir(folder.path());
+        let session = Session::spawn(command);
+        session.wait("a prompt", |session| {
+            session.stdout().contains(PROMPT).then_some(())
+        });
+        session
+    };
+    let mut front = spawn("C001");
+    let mut back = spawn("C002");
+    for session in [&mut front, &mut back] {
+        session.wait("its link", |session| {
+            session
+                .stdout()
+                .contains("link state change event")
+                .then_some(())
+        });
+    }
+    // Events may follow a prompt, so that the text needn't end with one.
+    for (session, command) in [(&mut front, "start"), (&mut back, "start tx_first 32")] {
+        session.say(command);
+        session.wait_for_output("io packet forwarding packets/burst=32");
+    }
+    thread::sleep(Duration::from_millis(200));
+    let ended = [back, front].map(|mut session| {
+        session.say("stop");
+        session.say("quit");
+        session.wait_for_end().well()
+    });
+    for side in ended {
+        assert!(side.stdout.contains("Bye..."), "{}", side.stdout);
+        let sum = accumulated(&side.stdout);
+        // More than the packets of the beginning came back.
+        assert!(sum.rx[0] > 32 * 32, "{sum:?}");
+    }
+}
