@@ -43,6 +43,11 @@ const SOAKS: &[Soak] = &[
         run: |workspace| end_to_end(workspace, "peers"),
     },
     Soak {
+        name: "chaos",
+        about: "two joined programs, either killed 50 times under traffic, both rings: packets flow again, nothing leaks",
+        run: |workspace| end_to_end(workspace, "chaos"),
+    },
+    Soak {
         name: "fuzz",
         about: "every fuzz target for five minutes",
         run: fuzz_all,

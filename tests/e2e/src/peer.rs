@@ -172,6 +172,10 @@ impl End {
         let queues = wiring.queues;
         words.extend([format!("--rxq={queues}"), format!("--txq={queues}")]);
         words.extend(extra[1].iter().map(|&word| word.to_owned()));
+        if !wiring.beside.is_empty() {
+            // Each port to itself.
+            words.push("--port-topology=loop".to_owned());
+        }
         let command = match whose {
             Whose::Ours => {
                 let mut command = Command::new(program::testpmd());
