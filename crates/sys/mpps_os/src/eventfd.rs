@@ -15,7 +15,11 @@ use rustix::io::Errno;
 
 /// An event counter, non-blocking.
 #[derive(Debug)]
-pub struct EventFd(OwnedFd);
+pub struct EventFd {
+    fd: OwnedFd,
+    /// Another process has it too, and with it the say whether it blocks.
+    foreign: bool,
+}
 
 impl EventFd {
     /// A new one, at zero.
@@ -23,10 +27,10 @@ impl EventFd {
     /// # Errors
     /// No descriptor is left.
     pub fn new() -> io::Result<Self> {
-        Ok(Self(eventfd(
-            0,
-            EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK,
-        )?))
+        Ok(Self {
+            fd: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
+            foreign: false,
+        })
     }
 
     /// One that another process sent. It is made non-blocking, also for that process, since a counter at its limit would
@@ -43,17 +47,29 @@ impl EventFd {
             let what = format!("a descriptor of {}, no eventfd", target.display());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
-        let flags = fcntl_getfl(&fd)?;
-        if !flags.contains(OFlags::NONBLOCK) {
-            fcntl_setfl(&fd, flags | OFlags::NONBLOCK)?;
+        let event = Self { fd, foreign: true };
+        event.unblock()?;
+        Ok(event)
+    }
+
+    fn unblock(&self) -> Result<(), Errno> {
+        let flags = fcntl_getfl(&self.fd)?;
+        if flags.contains(OFlags::NONBLOCK) {
+            return Ok(());
         }
-        Ok(Self(fd))
+        fcntl_setfl(&self.fd, flags | OFlags::NONBLOCK)
     }
 
     /// Adds one. Returns whether it could be written; a counter at its limit is signalled already and counts as written.
+    ///
+    /// Another process may have made its counter blocking again and filled it; so that is looked at each time. One that does so
+    /// between the look and the write still stops the caller, until it drains the counter or makes it non-blocking.
     pub fn signal(&self) -> bool {
+        if self.foreign && self.unblock().is_err() {
+            return false;
+        }
         loop {
-            match rustix::io::write(&self.0, &1_u64.to_ne_bytes()) {
+            match rustix::io::write(&self.fd, &1_u64.to_ne_bytes()) {
                 Ok(_) | Err(Errno::AGAIN) => return true,
                 Err(Errno::INTR) => {}
                 Err(_) => return false,
@@ -65,7 +81,7 @@ impl EventFd {
     pub fn drain(&self) -> bool {
         let mut count = [0; 8];
         loop {
-            match rustix::io::read(&self.0, &mut count) {
+            match rustix::io::read(&self.fd, &mut count) {
                 Ok(n) => return n > 0,
                 Err(Errno::INTR) => {}
                 Err(_) => return false,
@@ -76,7 +92,7 @@ impl EventFd {
 
 impl AsFd for EventFd {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+        self.fd.as_fd()
     }
 }
 

@@ -29,6 +29,18 @@ fn a_blocking_counter_at_its_limit_does_not_stop_who_signals() {
 }
 
 #[test]
+fn a_counter_made_blocking_later_does_not_stop_who_signals() {
+    let theirs = eventfd(0, EventfdFlags::CLOEXEC).unwrap();
+    let event = EventFd::from_peer(theirs.try_clone().unwrap()).unwrap();
+    rustix::io::write(&theirs, &0xffff_ffff_ffff_fffe_u64.to_ne_bytes()).unwrap();
+    for _ in 0..3 {
+        rustix::fs::fcntl_setfl(&theirs, rustix::fs::OFlags::empty()).unwrap();
+        assert!(event.signal());
+    }
+    assert!(event.drain());
+}
+
+#[test]
 fn something_else_than_a_counter_is_refused() {
     let (reader, _writer) = rustix::pipe::pipe().unwrap();
     let error = EventFd::from_peer(reader).unwrap_err().to_string();
