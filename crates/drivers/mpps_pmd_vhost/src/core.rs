@@ -130,6 +130,7 @@ impl Core {
             && peer.running
         {
             peer.running = false;
+            // Relaxed: a lone flag, partner of nothing.
             self.published.link_up.store(false, Ordering::Relaxed);
             out.events.push(PortEvent::LinkState);
         }
@@ -161,6 +162,7 @@ impl Core {
         }
         self.open_ready(out);
         if up {
+            // Relaxed: a lone flag, partner of nothing.
             self.published.link_up.store(true, Ordering::Relaxed);
             out.events.push(PortEvent::LinkState);
         }

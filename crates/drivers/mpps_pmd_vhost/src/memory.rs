@@ -89,3 +89,6 @@ fn map(region: &MemoryRegion, fd: &OwnedFd) -> Result<GuestRegion, MemoryError> 
         offset: 0,
     })
 }
+
+#[cfg(test)]
+mod tests;
