@@ -98,7 +98,7 @@ const SAYS: &[(&str, &str)] = &[
 ];
 
 /// Kinds of port that there are.
-const PRESENT: [&str; 11] = [
+const PRESENT: [&str; 10] = [
     "net_null",
     "eth_null",
     "net_ring",
@@ -108,7 +108,6 @@ const PRESENT: [&str; 11] = [
     "net_vhost",
     "eth_vhost",
     "net_virtio_user",
-    "eth_virtio_user",
     "virtio_user",
 ];
 
