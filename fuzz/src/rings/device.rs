@@ -76,6 +76,7 @@ fn device(data: &[u8], packed: bool) {
             session.run(&mut input, &hook);
         }
         drop(hook);
+        // Relaxed: one thread.
         session.sums.told = told.load(Ordering::Relaxed);
         session.end();
     });

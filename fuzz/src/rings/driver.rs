@@ -82,6 +82,7 @@ fn driver(data: &[u8], packed: bool) {
             session.run(&mut input, &hook);
         }
         drop(hook);
+        // Relaxed: one thread.
         session.sums.told = told.load(Ordering::Relaxed);
         session.end();
         assert_eq!(window.read::<CANARY>(at), [FILL; CANARY], "behind the ring");

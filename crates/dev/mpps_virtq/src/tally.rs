@@ -1,5 +1,6 @@
 //! What a ring counts beside packets and bytes: sizes, kinds of address, notifications.
 
+use mpps_mbuf::Burst;
 use mpps_ring::Counter;
 
 /// What a burst moved.
@@ -78,6 +79,13 @@ impl Lengths {
             differ: 0,
             bytes: 0,
         }
+    }
+
+    /// Of a run that begins with the first packet of a burst, which is still to be added.
+    #[inline(always)]
+    pub(crate) fn from_front(packets: &Burst) -> Self {
+        let first = packets.as_slice().first();
+        Self::from(first.map_or(0, |packet| u32::from(packet.data_len())))
     }
 
     #[inline(always)]

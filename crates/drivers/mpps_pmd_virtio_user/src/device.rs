@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use mpps_dev::{
-    ConfigError, DevArgs, DevConfig, DevInfo, EthDev, Link, Port, PortStats, ProbeContext,
-    ProbeError, QueueInfo, QueueSize, Queues, RxOffloads, RxQueue, StartError, TxOffloads, TxQueue,
-    Unsupported, XStat,
+    ConfigError, DevArgs, DevConfig, EthDev, Link, Port, PortStats, ProbeContext, ProbeError,
+    QueueInfo, QueueSize, Queues, RxOffloads, RxQueue, StartError, TxQueue, Unsupported, XStat,
 };
 use mpps_kernels::CopyKind;
 use mpps_mbuf::Pool;
@@ -13,24 +12,18 @@ use mpps_os::unix_socket::{Endpoint, SocketError};
 use mpps_shm::{MemoryConfig, PageSource};
 
 use crate::NAME;
-use crate::args::{QUEUE_SIZES, Settings};
+use crate::args::Settings;
 use crate::control::Handle;
-use crate::memory::{MAX_LENT, Memory};
+use crate::info::{MAX_MTU, info};
+use crate::memory::{MAX_LENT, Memory, distinct};
 use crate::negotiate::{self, Wish};
 use crate::plan::{Gate, Plan, Ring};
 use crate::queue::{UserRx, UserTx};
 use crate::xstats::{self, Kept};
 
-/// Longest frame that is received, and what of it the MTU leaves to headers (DPDK's figures, which scripts see).
-const MAX_FRAME: u32 = 9728;
-const MAX_MTU: u16 = 9698;
-const MIN_MTU: u16 = 46;
-
 /// Ethernet header and one VLAN tag; the virtio-net header.
 const FRAME_OVERHEAD: u32 = 18;
 const NET_HEADER: u32 = 12;
-
-const MAX_MACS: u32 = 64;
 
 /// A virtio-user port.
 pub(crate) struct VirtioUserDev {
@@ -44,7 +37,6 @@ pub(crate) struct VirtioUserDev {
     tx: Vec<Kept>,
     /// Of the last start, to be used again.
     memory: Option<Arc<Memory>>,
-    started: bool,
     /// The line on pools that aren't lent was said.
     told_of_pools: bool,
 }
@@ -96,7 +88,6 @@ impl VirtioUserDev {
             rx: Vec::new(),
             tx: Vec::new(),
             memory: None,
-            started: false,
             told_of_pools: false,
         })
     }
@@ -270,41 +261,6 @@ fn endpoint(settings: &Settings) -> Result<Endpoint, SocketError> {
     }
 }
 
-fn distinct<'a>(pools: impl Iterator<Item = &'a Pool>) -> Vec<Pool> {
-    let mut all: Vec<Pool> = Vec::new();
-    for pool in pools {
-        if all.iter().all(|have| have.id() != pool.id()) {
-            all.push(pool.clone());
-        }
-    }
-    all
-}
-
-fn info(args: &DevArgs, settings: &Settings) -> DevInfo {
-    let mut info = DevInfo::software(args.name(), NAME, args.text());
-    info.min_rx_buffer = 64;
-    info.max_rx_pktlen = MAX_FRAME;
-    info.min_mtu = MIN_MTU;
-    info.max_mtu = MAX_MTU;
-    info.max_rx_queues = settings.pairs;
-    info.max_tx_queues = settings.pairs;
-    info.rx_descriptors = (QUEUE_SIZES.0, QUEUE_SIZES.1, 1);
-    info.tx_descriptors = info.rx_descriptors;
-    let size = QueueSize::new(u64::from(settings.queue_size)).unwrap_or(QueueSize::DEFAULT);
-    info.default_descriptors = Some((size, size));
-    info.max_mac_addrs = MAX_MACS;
-    info.rx_offloads =
-        RxOffloads::UDP_CKSUM | RxOffloads::TCP_CKSUM | RxOffloads::TCP_LRO | RxOffloads::SCATTER;
-    info.tx_offloads = TxOffloads::MULTI_SEGS
-        | TxOffloads::VLAN_INSERT
-        | TxOffloads::UDP_CKSUM
-        | TxOffloads::TCP_CKSUM
-        | TxOffloads::TCP_TSO;
-    info.queue_xstats = false;
-    info.lends_buffers = true;
-    info
-}
-
 impl EthDev for VirtioUserDev {
     fn port(&self) -> &Port {
         &self.port
@@ -333,7 +289,6 @@ impl EthDev for VirtioUserDev {
         let memory = self.memory()?;
         let wish = Wish::of(&self.settings, self.port.config());
         let (rings, queues) = self.make_queues(&memory);
-        self.started = true;
         self.control.start(Plan {
             wish,
             memory,
@@ -349,7 +304,6 @@ impl EthDev for VirtioUserDev {
     fn stop(&mut self, queues: Queues) {
         // The pollers first: nobody may be inside a ring that is closed for good.
         drop(queues);
-        self.started = false;
         self.control.stop();
         self.port.close_queues();
     }

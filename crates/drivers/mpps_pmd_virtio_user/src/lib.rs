@@ -23,6 +23,7 @@ mod args;
 mod control;
 mod device;
 mod enable;
+mod info;
 mod memory;
 mod negotiate;
 mod plan;

@@ -84,3 +84,14 @@ fn region(mapping: &Mapping) -> MemoryRegion {
         offset: mapping.fd_offset(),
     }
 }
+
+/// Each pool once, in the order of their first appearance.
+pub(crate) fn distinct<'a>(pools: impl Iterator<Item = &'a Pool>) -> Vec<Pool> {
+    let mut all: Vec<Pool> = Vec::new();
+    for pool in pools {
+        if all.iter().all(|have| have.id() != pool.id()) {
+            all.push(pool.clone());
+        }
+    }
+    all
+}

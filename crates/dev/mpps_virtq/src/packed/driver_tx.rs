@@ -103,12 +103,7 @@ impl TxRing {
         let Some(tag) = self.simple_tag(packets) else {
             return (0, 0);
         };
-        let mut sum = Lengths::from(
-            packets
-                .as_slice()
-                .first()
-                .map_or(0, |packet| u32::from(packet.data_len())),
-        );
+        let mut sum = Lengths::from_front(packets);
         let mut lens = [0_u32; BATCH];
         let mut buffers = [(0_u64, 0_u16); BATCH];
         let (mut done, mut group) = (0, 0);

@@ -105,12 +105,7 @@ impl TxRing {
         let mut group = 0;
         let most = self.free.len().min(packets.len()).min(BATCH);
         let mut lens = [0_u32; BATCH];
-        let mut sum = Lengths::from(
-            packets
-                .as_slice()
-                .first()
-                .map_or(0, |packet| u32::from(packet.data_len())),
-        );
+        let mut sum = Lengths::from_front(packets);
         let mut done = 0;
         for (packet, place) in packets.as_slice()[..most].iter().zip(&mut lens) {
             let len = u32::from(packet.data_len());
