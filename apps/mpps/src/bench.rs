@@ -30,6 +30,8 @@ pub(crate) struct Machine {
     pub(crate) cpu: usize,
     /// How many CPUs may be used.
     pub(crate) cpus: usize,
+    /// The CPUs of two workers, the same one twice where only one may be used.
+    pub(crate) pair: [usize; 2],
     /// The clock that cycles are counted by.
     pub(crate) clock: Clock,
 }
@@ -42,9 +44,21 @@ impl Machine {
         Ok(Self {
             cpu,
             cpus: allowed.len(),
+            pair: pair(&topology, &allowed).unwrap_or([cpu, cpu]),
             clock: Clock::calibrated(),
         })
     }
+}
+
+/// Two CPUs of one node, on different cores where possible, the last ones that may be used.
+fn pair(topology: &Topology, allowed: &[usize]) -> Option<[usize; 2]> {
+    let (&last, others) = allowed.split_last()?;
+    let siblings = topology.cpu(last).map(|cpu| cpu.siblings.clone());
+    let apart = |cpu: &usize| !siblings.as_ref().is_some_and(|set| set.contains(*cpu));
+    let near = |cpu: &usize| topology.node_of(*cpu) == topology.node_of(last);
+    let best = others.iter().rev().find(|cpu| apart(cpu) && near(cpu));
+    let first = best.or_else(|| others.iter().rev().find(|cpu| apart(cpu)));
+    Some([*first.or(others.last())?, last])
 }
 
 /// What was counted between two looks.
@@ -216,6 +230,34 @@ impl Bench {
         }
         Ok(())
     }
+}
+
+/// What an engine is told of a port that forwards to itself.
+pub(crate) fn stream_setup(
+    dev: &dyn EthDev,
+    pool: &Pool,
+    port: usize,
+) -> Result<StreamSetup, Failure> {
+    let port = u16::try_from(port)?;
+    let end = || PortEnd {
+        port,
+        queue: 0,
+        mac: dev.port().mac(),
+        timestamps: false,
+        checksum: Default::default(),
+        tx_flags: OffloadFlags::empty(),
+        tx_vlan: (0, 0),
+    };
+    Ok(StreamSetup {
+        settings: EngineSettings::default(),
+        rx: end(),
+        tx: end(),
+        peer: MacAddr([2, 0, 0, 0, 0, 0]),
+        pool: pool.id(),
+        pool_capacity: pool.data_capacity(),
+        burst: BURST,
+        lcore: 1,
+    })
 }
 
 fn probe(device: &str, number: usize, pool: &Pool) -> Result<Box<dyn EthDev>, Failure> {

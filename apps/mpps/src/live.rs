@@ -8,15 +8,15 @@ use crate::bench::{Bench, Sample};
 /// Width of the bar.
 const BAR: usize = 24;
 
+/// Time between two lines that stay, a little less than a second so that none falls out.
+const PERIOD: Duration = Duration::from_millis(900);
+
 /// Time between two looks at the counters.
 const STEP: Duration = Duration::from_millis(250);
 
 /// Watches a bench for `time` and returns a sample for each step.
 pub(crate) fn watch(bench: &mut Bench, title: &str, time: Duration) -> Vec<Sample> {
-    let mut line = Line {
-        terminal: io::stderr().is_terminal(),
-        printed: 0,
-    };
+    let mut line = Line::new();
     let (start, mut samples) = (Instant::now(), Vec::new());
     let mut most = 0.0_f64;
     while start.elapsed() < time {
@@ -43,14 +43,26 @@ pub(crate) fn watch(bench: &mut Bench, title: &str, time: Duration) -> Vec<Sampl
     samples
 }
 
-struct Line {
+/// The line; printed by whoever measures.
+pub(crate) struct Line {
     terminal: bool,
-    printed: u32,
+    last: Option<Instant>,
 }
 
 impl Line {
-    fn show(&mut self, title: &str, mpps: f64, share: f64, left: Duration) {
-        self.printed += 1;
+    pub(crate) fn new() -> Self {
+        Self {
+            terminal: io::stderr().is_terminal(),
+            last: None,
+        }
+    }
+
+    /// Shows a rate, its share of the highest one and the time to come.
+    pub(crate) fn show(&mut self, title: &str, mpps: f64, share: f64, left: Duration) {
+        let due = self.last.is_none_or(|last| last.elapsed() >= PERIOD);
+        if due {
+            self.last = Some(Instant::now());
+        }
         let bar = "#".repeat((share * BAR as f64).round() as usize);
         let text = format!(
             "  {title:<34} {mpps:8.1} Mpps  [{bar:<BAR$}]  {:4.1} s left",
@@ -59,12 +71,13 @@ impl Line {
         // The line is for a human who may have gone: whether it can be written changes nothing.
         let _ = match self.terminal {
             true => write!(io::stderr(), "\r{text}"),
-            false if self.printed % 4 == 1 => writeln!(io::stderr(), "{text}"),
+            false if due => writeln!(io::stderr(), "{text}"),
             false => Ok(()),
         };
     }
 
-    fn end(&self) {
+    /// Leaves the place to what comes next.
+    pub(crate) fn end(&self) {
         if self.terminal {
             let _ = write!(io::stderr(), "\r{:110}\r", "");
         }

@@ -17,6 +17,15 @@ pub fn testpmd() -> &'static Path {
     FOUND.get_or_init(|| find("testpmd"))
 }
 
+/// Path of `mpps`.
+///
+/// # Panics
+/// As [`testpmd`].
+pub fn mpps() -> &'static Path {
+    static FOUND: OnceLock<PathBuf> = OnceLock::new();
+    FOUND.get_or_init(|| find("mpps"))
+}
+
 fn find(name: &str) -> PathBuf {
     if let Some(folder) = std::env::var_os(FOLDER) {
         let path = PathBuf::from(folder).join(name);
