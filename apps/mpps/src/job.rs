@@ -7,11 +7,12 @@ use mpps_kernels::{Copier, CopyKind};
 use mpps_os::Signals;
 use mpps_virtq::limit::{LimitError, Ruler};
 
+use crate::balance::Balance;
 use crate::bench::{Failure, Machine};
 use crate::figures::Spread;
 use crate::latency::{self, Latency};
 use crate::live::Line;
-use crate::ring_loop::{Balance, Loop, SIDES, Shape};
+use crate::ring_loop::{Loop, SIDES, Shape};
 
 /// A slice of the rate, and of the live line.
 const SLICE: Duration = Duration::from_secs(1);

@@ -2,6 +2,7 @@
 //! two threads, which needs no device, no privileges and no hugepages, with a live line and a summary.
 #![forbid(unsafe_code)]
 
+mod balance;
 mod bench;
 mod capture;
 mod figures;

@@ -18,6 +18,7 @@ use mpps_mbuf::{Burst, Pool, PoolConfig};
 use mpps_shm::{MemoryConfig, PageSource};
 use mpps_worker::{LcoreUsage, Lot, Prelude, Stream, Workers};
 
+use crate::balance::Balance;
 use crate::bench::Failure;
 use crate::folder::Folder;
 use crate::numbered::{self, BURST, FIRST_BURSTS, First, MADE};
@@ -55,41 +56,6 @@ struct Side {
     usage: Arc<LcoreUsage>,
     /// None while a worker has it.
     stream: Option<Stream>,
-}
-
-/// What came to light when the loop was emptied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Balance {
-    /// Packets that were made.
-    pub(crate) made: u64,
-    /// Those that were found at the end, each whole and each once.
-    pub(crate) found: u64,
-    /// Those that a full ring didn't take.
-    pub(crate) dropped: u64,
-    /// Packets that the sides sent to each other, and received from each other.
-    pub(crate) sent: u64,
-    pub(crate) received: u64,
-}
-
-impl Balance {
-    /// Whether it closes.
-    pub(crate) fn verdict(self) -> Result<Self, Failure> {
-        if self.sent != self.received {
-            return Err(format!(
-                "{} packets were sent and {} received; the measurement is void",
-                self.sent, self.received
-            )
-            .into());
-        }
-        if self.made != self.found + self.dropped {
-            return Err(format!(
-                "{} packets were made, {} found at the end and {} dropped; the measurement is void",
-                self.made, self.found, self.dropped
-            )
-            .into());
-        }
-        Ok(self)
-    }
 }
 
 /// Both ports and what runs on them.
