@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mpps_kernels::CopyKind;
-use mpps_mbuf::PoolId;
+use mpps_mbuf::{Caches, PoolId};
 use mpps_os::EventFd;
 use mpps_ring::Keeper;
 use mpps_virtq::{
@@ -111,7 +111,9 @@ impl Plan {
         let (alarm, memory) = (alarm.clone(), self.memory.clone());
         let (state, addresses, path) = match ring.gate {
             Gate::Rx(_) => {
-                let ring = DriverRx::open(&setup).map_err(fault)?;
+                let mut ring = DriverRx::open(&setup).map_err(fault)?;
+                // Now, not by the first poll: a back end that finds no buffers drops what it was about to send.
+                ring.fill(&mut Caches::new(self.memory.lent().pools()));
                 let (addresses, path) = (ring.addresses(), ring.path());
                 let state = Box::new(RxState::new(ring, alarm, memory));
                 (State::Rx(state), addresses, path)

@@ -18,11 +18,17 @@ impl Mbuf {
     /// whether the checksum was computed meanwhile. [`Mbuf::clear_debt`] first where it was.
     #[inline(always)]
     pub fn set_offload(&mut self, flags: OffloadFlags, lengths: TxOffload) {
+        if self.flags().intersects(OffloadFlags::DEBT) {
+            return self.add_flags_to_debt(flags);
+        }
+        field!(self.ol_flags = flags.bits());
+        field!(self.tx_offload = lengths.bits());
+    }
+
+    #[cold]
+    fn add_flags_to_debt(&mut self, flags: OffloadFlags) {
         let debt = self.flags() & OffloadFlags::DEBT;
         field!(self.ol_flags = (flags | debt).bits());
-        if debt.is_empty() {
-            field!(self.tx_offload = lengths.bits());
-        }
     }
 
     /// Sets the offload flags alone; a debt stays, as with [`Mbuf::set_offload`].
