@@ -81,7 +81,7 @@ fn driver(data: &[u8], packed: bool) {
         if session.open().is_ok() {
             session.run(&mut input, &hook);
         }
-        drop(hook);
+        hook.lift();
         // Relaxed: one thread.
         session.sums.told = told.load(Ordering::Relaxed);
         session.end();

@@ -248,7 +248,7 @@ impl<'a> Front<'a> {
             self.put(at.wrapping_add(16 * k as u64), &entry);
         }
         let odd = if input.once_in(8) { input.u16() } else { 0 };
-        (at, parts.len() as u32 * 16 ^ u32::from(odd), INDIRECT)
+        (at, (parts.len() as u32 * 16) ^ u32::from(odd), INDIRECT)
     }
 
     /// Writes the descriptors; `spoilt` stands in the place of the last number that the device sees.

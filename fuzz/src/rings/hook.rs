@@ -75,6 +75,9 @@ mod set {
         pub(crate) fn restart(&self) {
             self.loads.set(0);
         }
+
+        /// The bursts are over; memory stays as it is.
+        pub(crate) fn lift(self) {}
     }
 
     impl Drop for Hook {
@@ -152,6 +155,9 @@ mod set {
         }
 
         pub(crate) fn restart(&self) {}
+
+        /// The bursts are over; memory stays as it is.
+        pub(crate) fn lift(self) {}
     }
 }
 

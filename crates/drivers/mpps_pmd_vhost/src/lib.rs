@@ -9,7 +9,7 @@
 //!     └── Waker, stop ──────> poll(2) on socket and waker    <── Waker, trouble ── (ring retired)
 //! ```
 //!
-//! The control thread owns the connection. It handles one message at a time under the [`core::Core`]'s lock and tells of
+//! The control thread owns the connection. It handles one message at a time under the `Core`'s lock and tells of
 //! events after it has let go of it. Whatever changes a ring (a new memory table, other features, a size, GET_VRING_BASE,
 //! the end of the connection) first takes the ring back through its gate, so that no burst runs on what is about to be
 //! unmapped, and afterwards opens again all rings that are ready. Receive queue n is ring 2n+1 (the guest's transmit ring),

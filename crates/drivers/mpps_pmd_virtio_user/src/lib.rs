@@ -12,7 +12,7 @@
 //! ```
 //!
 //! The control thread lives from probing to the port's end. It listens or connects, settles features with each back end
-//! anew, makes fresh rings in [`memory`] and opens them to the pollers; when the back end goes it takes them back, frees
+//! anew, makes fresh rings in `memory` and opens them to the pollers; when the back end goes it takes them back, frees
 //! what was posted, and waits for the next. The port can be started and stopped at any time, with or without a back end.
 //!
 //! The control queue is answered inside the port: a vhost-user back end has none. Of its commands only the number of
