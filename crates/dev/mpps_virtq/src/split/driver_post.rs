@@ -90,7 +90,8 @@ impl TxRing {
     /// say, in one descriptor.
     fn fits(&self, copy: &Mbuf, most: usize) -> bool {
         let plain = copy.segments() == 1 && !copy.has_debt();
-        plain || self.indirect || usize::from(copy.segments()) < most
+        let segments = usize::from(copy.segments());
+        plain || segments < most || (self.indirect && segments < INDIRECT_ENTRIES)
     }
 
     fn mix_in(&mut self, packet: &Mbuf) {
