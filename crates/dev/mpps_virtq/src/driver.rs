@@ -40,7 +40,7 @@ impl DriverRx {
         };
         Ok(Self {
             ring,
-            headers: path.mergeable || path.offloads,
+            headers: path.offloads || (path.packed && path.mergeable),
             path,
         })
     }

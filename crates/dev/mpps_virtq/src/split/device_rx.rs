@@ -1,7 +1,7 @@
 //! Device half, receiving: packets are copied out of the driver's transmit ring.
 //!
-//! A burst takes runs of *simple* chains (one readable descriptor, mapped in one piece, that fits an mbuf, with nothing to
-//! say in its header) in two passes: the first reads and checks up to 32 descriptors and prefetches what they point to,
+//! A burst takes runs of *simple* chains (header and data in one readable descriptor, or in one each; mapped in one piece;
+//! that fit an mbuf, with nothing to say in the header) in two passes: the first reads and checks up to 32 descriptors and prefetches what they point to,
 //! the second copies. Anything else goes through [`RxRing::take_chain`], one packet at a time.
 
 use std::mem::MaybeUninit;
@@ -13,6 +13,7 @@ use mpps_mbuf::{Burst, Caches, HEADROOM, Mbuf, Pool, PoolId};
 use mpps_shm::peer;
 
 use super::device::DeviceRing;
+use super::{Descriptor, NEXT};
 use crate::dispatch::{Body, Run};
 use crate::foreign::load_unaligned;
 use crate::net_header::{NetHeader, NetOffloads, Verdict};
@@ -173,34 +174,44 @@ impl RxRing {
         }
         for (k, (chain, len)) in batch.iter_mut().zip(lens).take(n).enumerate() {
             let head = self.ring.head(k);
-            let descriptor = self.ring.descriptor(head);
+            let first = self.ring.descriptor(head);
+            // The header alone, then the data, or both in one.
+            let apart = first.flags() == NEXT && first.len() == header;
+            let (data, skip) = if apart {
+                (self.ring.descriptor(first.next()), 0)
+            } else {
+                (first, header)
+            };
             // A packet of no bytes, or of fewer than none, wraps to more than any capacity.
-            let bytes = descriptor.len().wrapping_sub(header);
+            let bytes = data.len().wrapping_sub(skip);
             let simple = self.ring.has(head)
-                & (descriptor.flags() == 0)
+                & (!apart || self.ring.has(first.next()))
+                & (data.flags() == 0)
                 & (bytes.wrapping_sub(1) < self.capacity);
-            if !simple {
+            if !simple || (OFFLOADS && self.says_something(first)) {
                 return k;
             }
-            let Some(range) = self.ring.resolve(descriptor.address(), descriptor.len()) else {
+            let Some(range) = self.ring.resolve(data.address(), data.len()) else {
                 return k;
             };
-            let start = range.as_ptr();
-            if OFFLOADS {
-                // SAFETY: the header's bytes are inside the range.
-                let says = unsafe { load_unaligned(start.cast::<u16>()) };
-                // Flags and GSO type: without them the other fields mean nothing.
-                if says != 0 {
-                    return k;
-                }
-            }
-            // SAFETY: the range is longer than the header.
-            let from = unsafe { start.add(header as usize) }.cast_const();
+            // SAFETY: the range is longer than what is skipped.
+            let from = unsafe { range.as_ptr().add(skip as usize) }.cast_const();
             prefetch::prefetch(from);
             *chain = Simple { from, head };
             *len = bytes;
         }
         n
+    }
+
+    /// Whether the header at the start of a descriptor says something, or can't be read.
+    #[inline(always)]
+    fn says_something(&mut self, first: Descriptor) -> bool {
+        let Some(range) = self.ring.resolve(first.address(), self.ring.header as u32) else {
+            return true;
+        };
+        // Flags and GSO type: without them the other fields mean nothing.
+        // SAFETY: the range is as long as the header.
+        unsafe { load_unaligned(range.as_ptr().cast::<u16>()) != 0 }
     }
 
     #[cold]

@@ -191,6 +191,12 @@ impl DriverRing {
         unsafe { self.start.add(at).cast() }
     }
 
+    /// The header of all packets of which nothing is to be said: zeros, never written.
+    pub(crate) fn no_header(&self) -> NonNull<[u8; 12]> {
+        // SAFETY: inside the layout.
+        unsafe { self.start.add(self.layout.no_header).cast() }
+    }
+
     /// The indirect table that belongs to descriptor `id`.
     pub(crate) fn indirect_table(&self, id: u16) -> NonNull<[u64; 2]> {
         let at = self.layout.indirect
@@ -312,6 +318,15 @@ impl FreeIds {
             ids: (0..size).collect(),
             head: 0,
             tail: size,
+        }
+    }
+
+    /// All even numbers below `size`, a power of two and at least two.
+    pub(crate) fn pairs(size: u16) -> Self {
+        Self {
+            ids: (0..size).step_by(2).collect(),
+            head: 0,
+            tail: size / 2,
         }
     }
 

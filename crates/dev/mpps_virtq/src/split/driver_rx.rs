@@ -34,6 +34,8 @@ pub(crate) struct RxRing {
     header: u32,
     /// Bytes of a posted buffer, header included.
     room: u32,
+    /// The most bytes of a used buffer that is known to be a whole packet without a look at its header.
+    whole: u32,
     offloads: NetOffloads,
     mergeable: bool,
 }
@@ -61,6 +63,7 @@ impl RxRing {
             len: 0,
         };
         let room = u32::from(pool.ok_or(missing)?.data_capacity()) + header;
+        let mergeable = setup.features.contains(Features::MRG_RXBUF);
         for id in 0..ring.size {
             ring.write_descriptor(id, Descriptor::new(0, room, WRITE, 0));
         }
@@ -71,8 +74,9 @@ impl RxRing {
             free: FreeIds::all(ring.size),
             header,
             room,
+            whole: room - u32::from(mergeable),
             offloads: NetOffloads::to_driver(setup.features),
-            mergeable: setup.features.contains(Features::MRG_RXBUF),
+            mergeable,
             ring,
         })
     }
@@ -193,8 +197,9 @@ impl RxRing {
             let Some(Some(mbuf)) = self.posted.get(id as usize) else {
                 return k;
             };
-            // No packet, or more than the buffer holds.
-            if len.wrapping_sub(self.header + 1) >= self.room - self.header {
+            // No packet, or more than the buffer holds. A device that merges buffers fills all but the last (virtio 1.3,
+            // section 5.1.6.4.1), so that one that isn't full is a packet.
+            if len.wrapping_sub(self.header + 1) >= self.whole - self.header {
                 return k;
             }
             if HEADERS {
