@@ -122,6 +122,7 @@ fn notifier(told: &Arc<AtomicU64>) -> Notifier {
     Arc::new(move || {
         // Relaxed: one thread.
         told.fetch_add(1, Ordering::Relaxed);
+        true
     })
 }
 

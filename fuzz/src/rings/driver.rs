@@ -158,6 +158,7 @@ impl<'a> Session<'a> {
                 Arc::new(move || {
                     // Relaxed: one thread.
                     told.fetch_add(1, Ordering::Relaxed);
+                    true
                 })
             }),
             copy: CopyKind::Auto,

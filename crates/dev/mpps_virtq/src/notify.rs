@@ -2,8 +2,21 @@
 
 use std::sync::Arc;
 
-/// Tells the other side that there is something for it, by whatever the transport has (an eventfd). Must not block.
-pub type Notifier = Arc<dyn Fn() + Send + Sync>;
+use crate::Tally;
+
+/// Tells the other side that there is something for it, by whatever the transport has (an eventfd); whether that could be
+/// done. Must not block.
+pub type Notifier = Arc<dyn Fn() -> bool + Send + Sync>;
+
+/// Tells the other side and counts it.
+#[inline]
+pub(crate) fn notify(notifier: &Notifier, tally: &Tally) {
+    if notifier() {
+        tally.notified.add(1);
+    } else {
+        tally.unnotified.add(1);
+    }
+}
 
 /// Whether an index that moved from `old` to `new` has passed the `event` that the peer asked for: 16-bit arithmetic that
 /// wraps.

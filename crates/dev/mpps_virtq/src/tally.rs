@@ -36,6 +36,8 @@ pub struct Tally {
     pub broadcast: Counter,
     /// Times that the peer was told.
     pub notified: Counter,
+    /// Times that the peer wanted to be told and couldn't be.
+    pub unnotified: Counter,
     /// Times that the peer didn't want to be told.
     pub suppressed: Counter,
     /// Packets lost because the peer described them wrongly.

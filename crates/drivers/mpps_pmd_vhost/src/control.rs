@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use mpps_dev::{Events, PortId};
 use mpps_os::unix_socket::{Endpoint, Link, LinkError};
-use mpps_os::{Waker, poll_readable};
+use mpps_os::{Waker, poll_readable, signalling_trouble};
 
 use crate::core::{Core, Outcome};
 use crate::inbox::{Inbox, InboxError};
@@ -28,6 +28,8 @@ pub(crate) struct Shared {
     pub(crate) stop: AtomicBool,
     /// A poller found a ring that moves nothing any more.
     pub(crate) trouble: Arc<AtomicBool>,
+    /// It was told that signalling has its dangers here.
+    pub(crate) warned: AtomicBool,
     pub(crate) port: PortId,
     pub(crate) events: Events,
 }
@@ -49,6 +51,20 @@ impl Shared {
         }
         for event in &out.events {
             self.events.tell(self.port, *event);
+        }
+    }
+
+    /// Once, when a peer's counter had to be written to.
+    fn warn(&self) {
+        // Relaxed: a lone flag.
+        if let Some(error) = signalling_trouble()
+            && !self.warned.swap(true, Ordering::Relaxed)
+        {
+            let line = format!(
+                "no asynchronous I/O ({error}): a front end that makes its call descriptor block can stop a core; \
+                 a kernel with CONFIG_AIO and a larger fs.aio-max-nr would be right"
+            );
+            self.events.note(self.port, line);
         }
     }
 
@@ -119,6 +135,7 @@ fn serve(shared: &Shared, link: &Link, last: &mut Option<String>) -> End {
         {
             return end;
         }
+        shared.warn();
         // Relaxed: pairs with nothing; what is wrong is found through the gates.
         if shared.trouble.swap(false, Ordering::Relaxed) || shared.core().is_lost() {
             let out = shared.core().look_after();

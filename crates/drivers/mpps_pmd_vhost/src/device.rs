@@ -58,6 +58,7 @@ impl VhostDev {
             waker,
             stop: AtomicBool::new(false),
             trouble: Arc::default(),
+            warned: AtomicBool::new(false),
             port: context.port,
             events: context.events.clone(),
         });

@@ -117,11 +117,10 @@ impl Core {
         let peer = self.peer.as_ref()?;
         let memory: Arc<GuestMemory> = peer.memory.table()?.clone();
         let ring = peer.rings.get(index)?;
-        let call = ring.call.clone().map(|event| -> Notifier {
-            Arc::new(move || {
-                event.signal();
-            })
-        });
+        let call = ring
+            .call
+            .clone()
+            .map(|event| -> Notifier { Arc::new(move || event.signal()) });
         Some(DeviceSetup {
             size: ring.size,
             rings: ring.addresses?,

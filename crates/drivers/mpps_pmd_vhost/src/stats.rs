@@ -10,6 +10,7 @@ pub(crate) struct Reading {
     multicast: u64,
     broadcast: u64,
     notified: u64,
+    unnotified: u64,
     suppressed: u64,
     pub(crate) bad: u64,
     pub(crate) no_mbuf: u64,
@@ -23,6 +24,7 @@ impl Reading {
             multicast: tally.multicast.get(),
             broadcast: tally.broadcast.get(),
             notified: tally.notified.get(),
+            unnotified: tally.unnotified.get(),
             suppressed: tally.suppressed.get(),
             bad: tally.bad.get(),
             no_mbuf: tally.no_mbuf.get(),
@@ -41,6 +43,7 @@ impl Reading {
             multicast: self.multicast.saturating_sub(before.multicast),
             broadcast: self.broadcast.saturating_sub(before.broadcast),
             notified: self.notified.saturating_sub(before.notified),
+            unnotified: self.unnotified.saturating_sub(before.unnotified),
             suppressed: self.suppressed.saturating_sub(before.suppressed),
             bad: self.bad.saturating_sub(before.bad),
             no_mbuf: self.no_mbuf.saturating_sub(before.no_mbuf),
@@ -67,7 +70,7 @@ fn queue(prefix: &str, counts: QueueCounts, tally: &Reading, all: &mut Vec<XStat
     put("guest_notifications", tally.notified);
     // There is no offloaded notification, no IOTLB and no asynchronous copy here; scripts look for the names.
     put("guest_notifications_offloaded", 0);
-    put("guest_notifications_error", 0);
+    put("guest_notifications_error", tally.unnotified);
     put("guest_notifications_suppressed", tally.suppressed);
     for name in [
         "iotlb_hits",

@@ -1,7 +1,14 @@
 //! Event counters of the kernel (`eventfd(2)`): how a ring's driver is told, and how a sleeping thread is woken.
 //!
-//! An [`EventFd`] is owned by whoever made or received it; a [`Waker`] is shared between a thread that sleeps in poll(2) and
-//! those that wake it, and lasts as long as any of them.
+//! An [`EventFd`] is owned by whoever made or received it, and shared with another process; a [`Waker`] is shared between a
+//! thread that sleeps in poll(2) and those that wake it, and lasts as long as any of them.
+//!
+//! Whether a counter blocks is a property of the open file, which all processes that have it share: one that two processes
+//! have may be made blocking, and filled, by either of them at any time, also between a look and a write of the other. So
+//! nothing is ever written to an [`EventFd`]: the kernel adds to it, when a request of asynchronous I/O completes
+//! ([`completion`]).
+
+mod completion;
 
 use std::fs;
 use std::io;
@@ -13,28 +20,26 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 
-/// An event counter, non-blocking.
-#[derive(Debug)]
-pub struct EventFd {
-    fd: OwnedFd,
-    /// Another process has it too, and with it the say whether it blocks.
-    foreign: bool,
+pub use completion::signalling_trouble;
+
+fn counter() -> io::Result<OwnedFd> {
+    Ok(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?)
 }
 
+/// An event counter that another process has, too, or is about to get.
+#[derive(Debug)]
+pub struct EventFd(OwnedFd);
+
 impl EventFd {
-    /// A new one, at zero.
+    /// A new one, at zero, non-blocking.
     ///
     /// # Errors
     /// No descriptor is left.
     pub fn new() -> io::Result<Self> {
-        Ok(Self {
-            fd: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
-            foreign: false,
-        })
+        counter().map(Self)
     }
 
-    /// One that another process sent. It is made non-blocking, also for that process, since a counter at its limit would
-    /// else stop whoever signals.
+    /// One that another process sent.
     ///
     /// # Errors
     /// It is something else than an event counter.
@@ -47,58 +52,51 @@ impl EventFd {
             let what = format!("a descriptor of {}, no eventfd", target.display());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
-        let event = Self { fd, foreign: true };
-        event.unblock()?;
-        Ok(event)
+        Ok(Self(fd))
+    }
+
+    /// Adds one, and never waits, whatever another process does to the counter. Returns whether that could be done; a counter
+    /// at its limit is signalled already and counts as done.
+    ///
+    /// Where the kernel has no asynchronous I/O ([`signalling_trouble`]), the counter is made non-blocking and written; a
+    /// process that makes it blocking again and fills it in between stops the caller.
+    pub fn signal(&self) -> bool {
+        match completion::context() {
+            Some(context) => context.add_one(self.0.as_fd()).is_ok(),
+            None => self.unblock().is_ok() && write_one(&self.0),
+        }
     }
 
     fn unblock(&self) -> Result<(), Errno> {
-        let flags = fcntl_getfl(&self.fd)?;
+        let flags = fcntl_getfl(&self.0)?;
         if flags.contains(OFlags::NONBLOCK) {
             return Ok(());
         }
-        fcntl_setfl(&self.fd, flags | OFlags::NONBLOCK)
-    }
-
-    /// Adds one. Returns whether it could be written; a counter at its limit is signalled already and counts as written.
-    ///
-    /// Another process may have made its counter blocking again and filled it; so that is looked at each time. One that does so
-    /// between the look and the write still stops the caller, until it drains the counter or makes it non-blocking.
-    pub fn signal(&self) -> bool {
-        if self.foreign && self.unblock().is_err() {
-            return false;
-        }
-        loop {
-            match rustix::io::write(&self.fd, &1_u64.to_ne_bytes()) {
-                Ok(_) | Err(Errno::AGAIN) => return true,
-                Err(Errno::INTR) => {}
-                Err(_) => return false,
-            }
-        }
-    }
-
-    /// Takes all that was added back to zero; whether there was anything.
-    pub fn drain(&self) -> bool {
-        let mut count = [0; 8];
-        loop {
-            match rustix::io::read(&self.fd, &mut count) {
-                Ok(n) => return n > 0,
-                Err(Errno::INTR) => {}
-                Err(_) => return false,
-            }
-        }
+        fcntl_setfl(&self.0, flags | OFlags::NONBLOCK)
     }
 }
 
 impl AsFd for EventFd {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
+        self.0.as_fd()
     }
 }
 
-/// Wakes a thread that sleeps in poll(2) on this descriptor. What is woken stays awake until [`Waker::reset`].
+/// Adds one to a counter that doesn't block; one at its limit is signalled already.
+fn write_one(fd: &OwnedFd) -> bool {
+    loop {
+        match rustix::io::write(fd, &1_u64.to_ne_bytes()) {
+            Ok(_) | Err(Errno::AGAIN) => return true,
+            Err(Errno::INTR) => {}
+            Err(_) => return false,
+        }
+    }
+}
+
+/// Wakes a thread that sleeps in poll(2) on this descriptor. What is woken stays awake until [`Waker::reset`]. No other
+/// process has it.
 #[derive(Clone, Debug)]
-pub struct Waker(Arc<EventFd>);
+pub struct Waker(Arc<OwnedFd>);
 
 impl Waker {
     /// A new one, not woken.
@@ -106,17 +104,24 @@ impl Waker {
     /// # Errors
     /// No descriptor is left.
     pub fn new() -> io::Result<Self> {
-        EventFd::new().map(|event| Self(Arc::new(event)))
+        counter().map(|fd| Self(Arc::new(fd)))
     }
 
     /// Wakes whoever sleeps, now or when it next does.
     pub fn wake(&self) {
-        self.0.signal();
+        write_one(&self.0);
     }
 
     /// Lets the thread sleep again; whether it had been woken.
     pub fn reset(&self) -> bool {
-        self.0.drain()
+        let mut count = [0; 8];
+        loop {
+            match rustix::io::read(&self.0, &mut count) {
+                Ok(n) => return n > 0,
+                Err(Errno::INTR) => {}
+                Err(_) => return false,
+            }
+        }
     }
 }
 

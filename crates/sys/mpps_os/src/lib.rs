@@ -6,7 +6,7 @@
 //! here only to signal an [`EventFd`].
 #![expect(
     unsafe_code,
-    reason = "signal handlers and terminal settings in them are beyond rustix"
+    reason = "signal handlers, terminal settings in them and asynchronous I/O are beyond rustix"
 )]
 
 mod errno;
@@ -21,7 +21,7 @@ pub mod unix_socket;
 mod child;
 
 pub use errno::errno_text;
-pub use eventfd::{EventFd, Waker};
+pub use eventfd::{EventFd, Waker, signalling_trouble};
 pub use memory_lock::{LockError, lock_memory, lock_memory_apart_from};
 pub use poll::poll_readable;
 pub use signals::{Signal, Signals};

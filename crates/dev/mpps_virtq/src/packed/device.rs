@@ -8,6 +8,7 @@ use mpps_shm::peer::{self, DirtyLog, GuestMemory, PeerRange};
 use super::layout::EVENT_LEN;
 use super::{AVAIL, Cursor, DISABLE, Descriptor, SIZES, USED, publish_word, read, wanted, word};
 use crate::chain::Chain;
+use crate::notify::notify;
 use crate::split::device::part;
 use crate::split::{INDIRECT, NEXT};
 use crate::{DeviceSetup, Features, Notifier, RingFault, Tally};
@@ -215,8 +216,7 @@ impl DeviceRing {
         let first = !std::mem::replace(&mut self.told, true);
         match &self.call {
             Some(call) if first || wanted(event, self.event_idx, self.next, moved, self.size) => {
-                call();
-                self.tally.notified.add(1);
+                notify(call, &self.tally)
             }
             _ => self.tally.suppressed.add(1),
         }

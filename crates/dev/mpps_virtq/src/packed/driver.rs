@@ -7,6 +7,7 @@ use mpps_shm::peer;
 
 use super::layout::Layout;
 use super::{AVAIL, Cursor, DISABLE, Descriptor, SIZES, USED, publish_word, read_word, wanted};
+use crate::notify::notify;
 use crate::split::layout::{HEADER_STRIDE, INDIRECT_ENTRIES};
 use crate::{DriverSetup, Features, Notifier, RingAddresses, RingFault, Tally};
 
@@ -232,8 +233,7 @@ impl DriverRing {
         let first = !std::mem::replace(&mut self.told, true);
         match &self.kick {
             Some(kick) if first || wanted(event, self.event_idx, self.avail, moved, self.size) => {
-                kick();
-                self.tally.notified.add(1);
+                notify(kick, &self.tally)
             }
             _ => self.tally.suppressed.add(1),
         }

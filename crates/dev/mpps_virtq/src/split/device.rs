@@ -7,7 +7,7 @@ use mpps_shm::peer::{self, DirtyLog, GuestMemory, PeerRange};
 
 use super::{Descriptor, QUIET, layout};
 use crate::chain::{Chain, Table};
-use crate::notify::passed;
+use crate::notify::{notify, passed};
 use crate::{DeviceSetup, Features, Notifier, RingFault, Tally};
 
 /// A split ring seen by the device.
@@ -233,10 +233,7 @@ impl DeviceRing {
         };
         self.told = Some(self.used_idx);
         match &self.call {
-            Some(call) if wanted => {
-                call();
-                self.tally.notified.add(1);
-            }
+            Some(call) if wanted => notify(call, &self.tally),
             _ => self.tally.suppressed.add(1),
         }
     }

@@ -9,7 +9,7 @@ use mpps_shm::peer;
 use super::layout::Layout;
 use super::{Descriptor, QUIET};
 use crate::foreign::load_unaligned;
-use crate::notify::passed;
+use crate::notify::{notify, passed};
 use crate::{DriverSetup, Features, Notifier, RingAddresses, RingFault, Tally};
 
 /// A split ring seen by the driver.
@@ -234,10 +234,7 @@ impl DriverRing {
         };
         self.told = true;
         match &self.kick {
-            Some(kick) if wanted => {
-                kick();
-                self.tally.notified.add(1);
-            }
+            Some(kick) if wanted => notify(kick, &self.tally),
             _ => self.tally.suppressed.add(1),
         }
     }

@@ -1,43 +1,115 @@
-//! Signals are counted once, never block, and only event counters are taken from others.
+//! Signals are counted, never block whatever another process does, and only event counters are taken from others.
 
-use super::{EventFd, Waker};
+use super::{EventFd, Waker, signalling_trouble};
 use crate::poll_readable;
 use rustix::event::{EventfdFlags, eventfd};
-use std::os::fd::AsFd;
-use std::time::Duration;
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 const NOW: Option<Duration> = Some(Duration::ZERO);
+/// What a counter can't be added to without waiting.
+const FULL: u64 = u64::MAX - 1;
+
+/// What a counter has reached; zero again afterwards.
+fn taken(fd: &impl AsFd) -> u64 {
+    let mut count = [0; 8];
+    match rustix::io::read(fd, &mut count) {
+        Ok(_) => u64::from_ne_bytes(count),
+        Err(error) => {
+            assert_eq!(error, rustix::io::Errno::AGAIN);
+            0
+        }
+    }
+}
+
+/// A counter that its owner made blocking, and another name for it.
+fn blocking() -> (OwnedFd, EventFd) {
+    let theirs = eventfd(0, EventfdFlags::CLOEXEC).unwrap();
+    let ours = EventFd::from_peer(theirs.try_clone().unwrap()).unwrap();
+    (theirs, ours)
+}
 
 #[test]
-fn a_signal_is_there_until_it_is_drained() {
+fn each_signal_is_counted() {
     let event = EventFd::new().unwrap();
     assert_eq!(poll_readable([event.as_fd()], NOW).unwrap(), [false]);
-    assert!(event.signal() && event.signal());
+    // More than there is room for without fetching results.
+    for _ in 0..10_000 {
+        assert!(event.signal());
+    }
     assert_eq!(poll_readable([event.as_fd()], NOW).unwrap(), [true]);
-    assert!(event.drain());
-    assert!(!event.drain());
+    assert_eq!(taken(&event), 10_000);
     assert_eq!(poll_readable([event.as_fd()], NOW).unwrap(), [false]);
+    assert!(signalling_trouble().is_none(), "{:?}", signalling_trouble());
+}
+
+#[test]
+fn threads_signal_at_the_same_time() {
+    let events = [EventFd::new().unwrap(), EventFd::new().unwrap()];
+    std::thread::scope(|scope| {
+        for n in 0..4 {
+            let event = &events[n % 2];
+            scope.spawn(move || {
+                for _ in 0..5000 {
+                    assert!(event.signal());
+                }
+            });
+        }
+    });
+    assert_eq!(events.map(|event| taken(&event)), [10_000, 10_000]);
 }
 
 #[test]
 fn a_blocking_counter_at_its_limit_does_not_stop_who_signals() {
-    let fd = eventfd(0, EventfdFlags::CLOEXEC).unwrap();
-    rustix::io::write(&fd, &0xffff_ffff_ffff_fffe_u64.to_ne_bytes()).unwrap();
-    let event = EventFd::from_peer(fd).unwrap();
-    assert!(event.signal());
-    assert!(event.drain());
+    let (theirs, ours) = blocking();
+    rustix::io::write(&theirs, &FULL.to_ne_bytes()).unwrap();
+    for _ in 0..1000 {
+        assert!(ours.signal());
+    }
+    assert!(taken(&theirs) >= FULL);
+    // It is as its owner wants it.
+    assert!(!fcntl_getfl(&theirs).unwrap().contains(OFlags::NONBLOCK));
 }
 
 #[test]
-fn a_counter_made_blocking_later_does_not_stop_who_signals() {
-    let theirs = eventfd(0, EventfdFlags::CLOEXEC).unwrap();
-    let event = EventFd::from_peer(theirs.try_clone().unwrap()).unwrap();
-    rustix::io::write(&theirs, &0xffff_ffff_ffff_fffe_u64.to_ne_bytes()).unwrap();
-    for _ in 0..3 {
-        rustix::fs::fcntl_setfl(&theirs, rustix::fs::OFlags::empty()).unwrap();
-        assert!(event.signal());
-    }
-    assert!(event.drain());
+fn who_signals_is_never_stopped_by_one_who_fills_the_counter() {
+    let (theirs, ours) = blocking();
+    let (stop, signals) = (AtomicBool::new(false), AtomicU64::new(0));
+    let (stop, signals) = (&stop, &signals);
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            // Relaxed, here and below: lone values.
+            while !stop.load(Ordering::Relaxed) {
+                assert!(ours.signal());
+                signals.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        let end = Instant::now() + Duration::from_millis(500);
+        while Instant::now() < end || signals.load(Ordering::Relaxed) < 1000 {
+            // Fill without waiting, then have everybody else wait.
+            fcntl_setfl(&theirs, OFlags::NONBLOCK).unwrap();
+            let _ = rustix::io::write(&theirs, &FULL.to_ne_bytes());
+            let _ = rustix::io::write(&theirs, &1_u64.to_ne_bytes());
+            fcntl_setfl(&theirs, OFlags::empty()).unwrap();
+            let before = signals.load(Ordering::Relaxed);
+            let moved = || signals.load(Ordering::Relaxed) > before + 3;
+            let late = Instant::now() + Duration::from_secs(10);
+            while !moved() && Instant::now() < late {
+                std::hint::spin_loop();
+            }
+            let stuck = !moved();
+            if stuck {
+                stop.store(true, Ordering::Relaxed);
+            }
+            // Room again, also for one that waits.
+            fcntl_setfl(&theirs, OFlags::NONBLOCK).unwrap();
+            taken(&theirs);
+            assert!(!stuck, "stopped after {before} signals");
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
 }
 
 #[test]
