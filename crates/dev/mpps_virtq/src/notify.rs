@@ -27,7 +27,19 @@ pub(crate) const fn passed(event: u16, new: u16, old: u16) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::passed;
+    use super::{Notifier, notify, passed};
+    use crate::Tally;
+    use std::sync::Arc;
+
+    #[test]
+    fn what_was_told_and_what_could_not_be_told_are_counted_apart() {
+        let tally = Tally::default();
+        let (able, unable): (Notifier, Notifier) = (Arc::new(|| true), Arc::new(|| false));
+        notify(&able, &tally);
+        notify(&unable, &tally);
+        notify(&unable, &tally);
+        assert_eq!((tally.notified.get(), tally.unnotified.get()), (1, 2));
+    }
 
     #[test]
     fn an_event_is_passed_once() {

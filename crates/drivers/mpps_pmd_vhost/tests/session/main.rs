@@ -4,6 +4,7 @@
 mod changes;
 mod dirty;
 mod front;
+mod interrupts;
 mod life;
 mod messages;
 mod rig;
