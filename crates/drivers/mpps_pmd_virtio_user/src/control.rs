@@ -9,7 +9,7 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mpps_dev::{Events, PortEvent, PortId};
 use mpps_os::unix_socket::Endpoint;
@@ -20,16 +20,28 @@ use crate::plan::Plan;
 use crate::published::{Published, Running};
 use crate::queue::Alarm;
 use crate::session::{Offer, PATIENCE, Session, Unasked};
+use crate::told::Told;
 
 /// Before the next peer is looked for: after one that left, and after one that was refused.
 const PAUSE: Duration = Duration::from_millis(20);
-const PAUSE_REFUSED: Duration = Duration::from_millis(500);
+const PAUSE_REFUSED: Duration = Duration::from_millis(40);
+
+/// The same after a peer whose rings broke so many times, one soon after the other: each time costs a change of the link
+/// up and one down, which the program tells.
+const PAUSE_BROKEN: Duration = Duration::from_millis(500);
+const MANY: u32 = 3;
+
+/// A connection whose rings ran for so long has lasted: what was said before it may be said again.
+const LASTING: Duration = Duration::from_secs(1);
 
 /// How long a start waits for a back end that is connected; a slow one comes later.
 const START_PATIENCE: Duration = Duration::from_secs(1);
 
+/// How long a stop waits for the back end, all messages together; one that takes longer is left.
+const STOP_PATIENCE: Duration = Duration::from_millis(700);
+
 enum Command {
-    Start(Box<Plan>, Sender<()>),
+    Start(Box<Plan>, Instant, Sender<()>),
     Stop(Sender<()>),
     Quit,
 }
@@ -38,7 +50,8 @@ enum Command {
 pub(crate) struct Handle {
     commands: Sender<Command>,
     waker: Waker,
-    quit: Waker,
+    /// Ends a wait for an answer of the back end.
+    hurry: Waker,
     published: Arc<Published>,
     thread: Option<JoinHandle<()>>,
 }
@@ -47,21 +60,23 @@ impl Handle {
     /// Starts the thread of port `port`.
     pub(crate) fn spawn(port: PortId, endpoint: Endpoint, events: Events) -> io::Result<Self> {
         let (commands, inbox) = channel();
-        let (waker, quit) = (Waker::new()?, Waker::new()?);
+        let (waker, hurry) = (Waker::new()?, Waker::new()?);
         let published = Arc::new(Published::default());
         let control = Control {
             port,
             events,
             endpoint,
             inbox,
-            quit: quit.clone(),
+            hurry: hurry.clone(),
             alarm: Alarm {
                 published: published.clone(),
                 waker: waker.clone(),
             },
             plan: None,
             peer: None,
-            said: None,
+            told: Told::default(),
+            since: None,
+            broken: 0,
             ended: false,
         };
         let thread = thread::Builder::new()
@@ -70,7 +85,7 @@ impl Handle {
         Ok(Self {
             commands,
             waker,
-            quit,
+            hurry,
             published,
             thread: Some(thread),
         })
@@ -83,17 +98,21 @@ impl Handle {
     /// Has the rings enabled, now or when a back end comes. Waits a while for one that is connected.
     pub(crate) fn start(&self, plan: Plan) {
         let (done, wait) = channel();
-        self.send(Command::Start(Box::new(plan), done));
+        self.send(Command::Start(Box::new(plan), Instant::now(), done));
         // Later is early enough for a back end that is slow; the link comes up then.
         let _: Result<(), RecvTimeoutError> = wait.recv_timeout(START_PATIENCE);
     }
 
-    /// Has the rings closed; afterwards nothing is posted.
+    /// Has the rings closed; afterwards nothing is posted. A back end that keeps silent is left after a while.
     pub(crate) fn stop(&self) {
         let (done, wait) = channel();
         self.send(Command::Stop(done));
-        // An error means that the thread has ended, and its rings with it.
-        let _ = wait.recv();
+        if wait.recv_timeout(STOP_PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            self.hurry.wake();
+            // An error means that the thread has ended, and its rings with it.
+            let _ = wait.recv();
+            self.hurry.reset();
+        }
     }
 
     fn send(&self, command: Command) {
@@ -105,7 +124,7 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        self.quit.wake();
+        self.hurry.wake();
         self.send(Command::Quit);
         if let Some(thread) = self.thread.take() {
             // A panic there has been reported there.
@@ -119,13 +138,16 @@ struct Control {
     events: Events,
     endpoint: Endpoint,
     inbox: Receiver<Command>,
-    quit: Waker,
+    hurry: Waker,
     alarm: Alarm,
     /// While the port is started.
     plan: Option<Plan>,
     peer: Option<(Session, Offer)>,
-    /// The last trouble said, so that a back end that comes back with the same isn't told of each time.
-    said: Option<String>,
+    told: Told,
+    /// When the rings were enabled, while they are.
+    since: Option<Instant>,
+    /// How many peers in a row had rings that broke.
+    broken: u32,
     ended: bool,
 }
 
@@ -155,9 +177,13 @@ impl Control {
         }
         while let Ok(command) = self.inbox.try_recv() {
             match command {
-                Command::Start(plan, done) => {
+                Command::Start(plan, asked, done) => {
+                    self.told.forget();
                     self.plan = Some(*plan);
-                    self.enable();
+                    if self.enable() && asked.elapsed() > START_PATIENCE {
+                        // Nobody waits for it any more.
+                        self.events.tell(self.port, PortEvent::LinkState);
+                    }
                     let _ = done.send(());
                 }
                 Command::Stop(done) => {
@@ -175,11 +201,13 @@ impl Control {
         let Some(link) = self.endpoint.next(&self.alarm.waker, &mut trouble) else {
             return;
         };
-        let mut session = Session::new(link, self.quit.clone(), PATIENCE);
+        let mut session = Session::new(link, self.hurry.clone(), PATIENCE);
         match session.greet() {
             Ok(offer) => {
                 self.peer = Some((session, offer));
-                self.enable();
+                if self.enable() {
+                    self.events.tell(self.port, PortEvent::LinkState);
+                }
             }
             Err(error) => self.dismiss(error.into()),
         }
@@ -199,10 +227,10 @@ impl Control {
         self.part(PAUSE);
     }
 
-    /// Enables the rings, where the port is started and a back end is there.
-    fn enable(&mut self) {
+    /// Enables the rings, where the port is started and a back end is there; says whether they are.
+    fn enable(&mut self) -> bool {
         let (Some(plan), Some((session, offer))) = (&mut self.plan, &mut self.peer) else {
-            return;
+            return false;
         };
         match enable::enable(session, *offer, plan, &self.alarm) {
             Ok((agreement, rings)) => {
@@ -213,27 +241,24 @@ impl Control {
                     tx: path(1),
                 };
                 plan.open(rings);
-                self.said = None;
                 for line in agreement.without {
-                    self.events.note(self.port, line);
+                    self.remark(line.to_owned());
                 }
                 self.note_paths(running);
-                self.publish(Some(running));
+                self.since = Some(Instant::now());
+                self.alarm.published.publish(Some(running));
+                true
             }
-            Err(error) => self.dismiss(error),
+            Err(error) => {
+                self.dismiss(error);
+                false
+            }
         }
     }
 
-    fn note_paths(&self, running: Running) {
+    fn note_paths(&mut self, running: Running) {
         if let (Some(rx), Some(tx)) = (running.rx, running.tx) {
-            let line = format!("Rx path: {rx}; Tx path: {tx}");
-            self.events.note(self.port, line);
-        }
-    }
-
-    fn publish(&self, running: Option<Running>) {
-        if self.alarm.published.publish(running) {
-            self.events.tell(self.port, PortEvent::LinkState);
+            self.remark(format!("Rx path: {rx}; Tx path: {tx}"));
         }
     }
 
@@ -249,31 +274,55 @@ impl Control {
         self.part(pause);
     }
 
-    /// Says a line, once if it comes again and again.
+    /// Says a line on trouble, once if it comes again and again.
     fn say(&mut self, line: String) {
-        if self.said.as_ref() != Some(&line) {
+        self.look_back();
+        if let Some(line) = self.told.admit(line) {
             self.events.note(self.port, &line);
-            self.said = Some(line);
+        }
+    }
+
+    /// Says a line each time, unless the connection is one of a series that all end in trouble.
+    fn remark(&mut self, line: String) {
+        if self.told.is_empty() {
+            self.events.note(self.port, &line);
+        } else {
+            self.say(line);
+        }
+    }
+
+    /// Forgets the troubles of before when the connection has lasted.
+    fn look_back(&mut self) {
+        if self.since.is_some_and(|since| since.elapsed() >= LASTING) {
+            self.since = None;
+            self.told.forget();
+            self.broken = 0;
         }
     }
 
     /// Closes the connection and waits a little before the next, or until a command comes.
     fn part(&mut self, pause: Duration) {
-        self.lose_rings();
+        if self.lose_rings() {
+            self.events.tell(self.port, PortEvent::LinkState);
+        }
         self.peer = None;
-        if !self.endpoint.listens() {
+        if !self.endpoint.listens() || self.broken > MANY {
             // Whatever ends the wait, the next step is the same.
             let _ = poll_readable([self.alarm.waker.as_fd()], Some(pause));
         }
     }
 
-    fn lose_rings(&mut self) {
+    /// Closes the rings; whether the link went down by that.
+    fn lose_rings(&mut self) -> bool {
         if let Some(plan) = &mut self.plan {
             plan.close();
         }
-        self.publish(None);
+        self.look_back();
+        self.since = None;
+        self.alarm.published.publish(None)
     }
 
+    /// What the port's owner asks for changes the link without an event.
     fn stop(&mut self) {
         let Some(plan) = &self.plan else {
             return;
@@ -284,18 +333,28 @@ impl Control {
             Some((session, _)) if enabled => enable::disable(session, rings).err(),
             _ => None,
         };
-        match failed {
-            Some(error) => self.dismiss(error.into()),
-            None => self.lose_rings(),
-        }
+        self.lose_rings();
         self.plan = None;
+        match failed {
+            Some(error) if error.is_hurry() => {
+                let ms = STOP_PATIENCE.as_millis();
+                self.say(format!(
+                    "the back end takes more than {ms} ms to stop; the connection is closed"
+                ));
+                self.part(PAUSE_REFUSED);
+            }
+            Some(error) => self.dismiss(error.into()),
+            None => {}
+        }
     }
 
     fn find_fault(&mut self) {
         let fault = self.plan.as_mut().and_then(Plan::fault);
         if let Some((ring, fault)) = fault {
             self.say(format!("ring {ring}: {fault}; the connection is closed"));
-            self.part(PAUSE_REFUSED);
+            self.broken += 1;
+            let often = self.broken > MANY;
+            self.part(if often { PAUSE_BROKEN } else { PAUSE_REFUSED });
         }
     }
 }

@@ -296,7 +296,6 @@ impl EthDev for VirtioUserDev {
             copy: self.copy,
             vector: self.settings.vector,
             groups: self.settings.groups,
-            mtu: self.port.mtu(),
         });
         Ok(queues)
     }

@@ -2,7 +2,7 @@
 //!
 //! Everything is told anew at each start and each connection, so that neither side can rely on what the other has kept.
 
-use mpps_vhost_proto::{DeviceStatus, ProtocolFeatures, Request, VringAddr, VringFd, VringState};
+use mpps_vhost_proto::{DeviceStatus, Request, VringAddr, VringFd, VringState};
 use mpps_virtq::Features;
 use std::os::fd::AsFd;
 
@@ -35,7 +35,6 @@ pub(crate) fn enable(
     let agreement = plan.wish.agree(offer)?;
     let rings = plan.make_rings(agreement.features, alarm)?;
     settle(session, agreement.features)?;
-    mtu(session, agreement.features, plan.mtu)?;
     session.tell(&Request::SetMemTable(plan.memory.regions()))?;
     let base = if agreement.features.contains(Features::RING_PACKED) {
         PACKED_BASE
@@ -49,6 +48,8 @@ pub(crate) fn enable(
         session.enable(index, true)?;
     }
     session.set_status(driver_status() | DeviceStatus::FEATURES_OK | DeviceStatus::DRIVER_OK)?;
+    // The link comes up when all queues can be used, not when they have been told of.
+    session.sync()?;
     Ok((agreement, rings))
 }
 
@@ -68,13 +69,6 @@ fn settle(session: &mut Session, features: Features) -> Result<(), EnableError> 
         let features = features.bits();
         Err(Lack::NotAccepted { features }.into())
     }
-}
-
-fn mtu(session: &mut Session, features: Features, mtu: u16) -> Result<(), SessionError> {
-    if features.contains(Features::MTU) && session.has(ProtocolFeatures::NET_MTU) {
-        session.tell(&Request::NetSetMtu(u64::from(mtu)))?;
-    }
-    Ok(())
 }
 
 fn describe(

@@ -30,6 +30,7 @@ mod plan;
 mod published;
 mod queue;
 mod session;
+mod told;
 mod xstats;
 
 use mpps_dev::{ArgSpec, DevArgs, Driver, EthDev, ProbeContext, ProbeError};

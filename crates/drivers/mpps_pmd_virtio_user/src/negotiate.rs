@@ -77,7 +77,7 @@ const OPTIONAL: [(Features, &str); 4] = [
 impl Wish {
     pub(crate) fn of(settings: &Settings, config: &DevConfig) -> Self {
         let pairs = config.rx.len().max(config.tx.len()) as u16;
-        let mut features = Features::VERSION_1 | Features::RING_INDIRECT_DESC | Features::MTU;
+        let mut features = Features::VERSION_1 | Features::RING_INDIRECT_DESC;
         let mut required = Features::empty();
         features.set(Features::MRG_RXBUF, settings.mergeable);
         features.set(Features::IN_ORDER, settings.in_order);

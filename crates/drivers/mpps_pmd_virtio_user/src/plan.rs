@@ -23,8 +23,6 @@ pub(crate) struct Plan {
     pub(crate) copy: CopyKind,
     pub(crate) vector: bool,
     pub(crate) groups: bool,
-    /// MTU to tell a back end that wants to know.
-    pub(crate) mtu: u16,
 }
 
 /// One ring of the port.

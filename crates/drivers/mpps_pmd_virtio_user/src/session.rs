@@ -16,11 +16,13 @@ use mpps_vhost_proto::{
 /// Extensions of the protocol that this front end has a use for.
 const WANTED: ProtocolFeatures = ProtocolFeatures::MQ
     .union(ProtocolFeatures::REPLY_ACK)
-    .union(ProtocolFeatures::NET_MTU)
     .union(ProtocolFeatures::STATUS);
 
 /// How long a back end may take for an answer. It maps, and perhaps fills, all memory that it is lent in that time.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long a back end may take to read; the socket holds all messages of a start, so that a good one is never waited for.
+const SEND_PATIENCE: Duration = Duration::from_millis(250);
 
 /// A request with borrowed descriptors, as it is sent.
 pub(crate) type Outgoing<'a> = Request<BorrowedFd<'a>>;
@@ -56,6 +58,17 @@ impl SessionError {
             }
         )
     }
+
+    /// Whether the wait for an answer was ended from this side.
+    pub(crate) fn is_hurry(&self) -> bool {
+        matches!(
+            self,
+            Self::Link {
+                source: LinkError::Woken,
+                ..
+            }
+        )
+    }
 }
 
 /// What the back end can do.
@@ -70,18 +83,18 @@ pub(crate) struct Offer {
 /// A connection to a back end.
 pub(crate) struct Session {
     link: Link,
-    /// Woken to end a wait for an answer, for good.
-    quit: Waker,
+    /// Woken to end a wait for an answer.
+    hurry: Waker,
     patience: Duration,
     /// Protocol features in use; none where the back end doesn't know of any.
     protocol: Option<ProtocolFeatures>,
 }
 
 impl Session {
-    pub(crate) fn new(link: Link, quit: Waker, patience: Duration) -> Self {
+    pub(crate) fn new(link: Link, hurry: Waker, patience: Duration) -> Self {
         Self {
             link,
-            quit,
+            hurry,
             patience,
             protocol: None,
         }
@@ -162,6 +175,14 @@ impl Session {
         }
     }
 
+    /// Waits until all that was told is done. Where nothing is acknowledged, a question is: it is answered in its turn.
+    pub(crate) fn sync(&mut self) -> Result<(), SessionError> {
+        if !self.has(ProtocolFeatures::REPLY_ACK) {
+            self.ask_number(&Request::GetFeatures)?;
+        }
+        Ok(())
+    }
+
     /// Sends a request that has no answer of its own, and takes its acknowledgement where there are any.
     pub(crate) fn tell(&mut self, request: &Outgoing<'_>) -> Result<(), SessionError> {
         let acknowledged = self.has(ProtocolFeatures::REPLY_ACK);
@@ -201,7 +222,7 @@ impl Session {
 
     fn send(&self, request: &Outgoing<'_>, need_reply: bool) -> Result<(), SessionError> {
         let message = request.encode(need_reply);
-        let deadline = Instant::now() + self.patience;
+        let deadline = Instant::now() + self.patience.min(SEND_PATIENCE);
         self.link
             .send(&message.bytes, &message.fds, deadline)
             .map_err(|source| during(request.kind(), source))
@@ -212,7 +233,7 @@ impl Session {
         let mut fds = Vec::new();
         let mut take = |bytes: &mut [u8]| {
             self.link
-                .recv(bytes, &mut fds, deadline, Some(self.quit.as_fd()))
+                .recv(bytes, &mut fds, deadline, Some(self.hurry.as_fd()))
                 .map_err(|source| during(asked, source))
         };
         let mut header = [0; HEADER_LEN];

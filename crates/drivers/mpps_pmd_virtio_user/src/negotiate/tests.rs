@@ -80,7 +80,7 @@ fn a_port_with_many_pairs_may_use_one() {
 fn nothing_is_used_that_was_not_asked_for() {
     let wish = Wish::of(&settings(",mrg_rxbuf=0,in_order=0"), &plain(1));
     let got = wish.agree(offer(Features::all(), 8)).unwrap();
-    let both = Features::VERSION_1 | Features::RING_INDIRECT_DESC | Features::MTU;
+    let both = Features::VERSION_1 | Features::RING_INDIRECT_DESC;
     assert_eq!(got.features, both);
     assert!(got.without.is_empty());
 }
@@ -89,8 +89,7 @@ fn nothing_is_used_that_was_not_asked_for() {
 #[test]
 fn features_are_shown_as_dpdk_does() {
     let wish = Wish::of(&settings(""), &plain(1));
-    let back_end = Features::all() - Features::MTU;
-    let got = wish.agree(offer(back_end, 1)).unwrap();
+    let got = wish.agree(offer(Features::all(), 1)).unwrap();
     assert_eq!(shown(got.features, &settings("")), 0x9_1001_8020);
     assert_eq!(known(&plain(1)), 0x8000_005f_10ef_8028);
 }

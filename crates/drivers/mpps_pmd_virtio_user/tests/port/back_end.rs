@@ -83,9 +83,9 @@ impl Manner {
 pub(crate) struct Learned {
     pub(crate) requests: Mutex<Vec<RequestKind>>,
     pub(crate) features: AtomicU64,
-    pub(crate) mtu: AtomicU64,
     pub(crate) regions: AtomicU64,
     pub(crate) enabled: AtomicU64,
+    silent: AtomicBool,
     ended: AtomicBool,
 }
 
@@ -129,6 +129,11 @@ impl BackEnd {
             stop,
             thread: Some(thread),
         }
+    }
+
+    /// It takes what comes and answers nothing from now on.
+    pub(crate) fn be_silent(&self) {
+        self.learned.silent.store(true, Ordering::Relaxed);
     }
 
     /// Whether its connection is over.
@@ -240,6 +245,7 @@ impl Served {
 
     fn send(&self, bytes: Option<Vec<u8>>) -> bool {
         let deadline = Instant::now() + Duration::from_secs(1);
+        let bytes = bytes.filter(|_| !self.learned.silent.load(Ordering::Relaxed));
         bytes.is_none_or(|bytes| self.link.send(&bytes, &[], deadline).is_ok())
     }
 
@@ -257,7 +263,6 @@ impl Served {
             Request::GetQueueNum => return Some(Reply::Number(self.manner.pairs)),
             Request::GetStatus => return Some(Reply::Number(0xb)),
             Request::SetFeatures(bits) => learned.features.store(bits, Ordering::Relaxed),
-            Request::NetSetMtu(mtu) => learned.mtu.store(mtu, Ordering::Relaxed),
             Request::SetMemTable(table) => self.map(table),
             Request::SetVringNum(v) => self.ring(v.index).num = v.num,
             Request::SetVringBase(v) => self.ring(v.index).base = v.num,

@@ -9,7 +9,7 @@ use crate::back_end::{Manner, Trouble};
 use crate::rig::{Rig, eventually};
 
 /// Every message of a session that a back end answers or acknowledges.
-const STEPS: [RequestKind; 16] = [
+const STEPS: [RequestKind; 15] = [
     RequestKind::SetOwner,
     RequestKind::GetFeatures,
     RequestKind::GetProtocolFeatures,
@@ -18,7 +18,6 @@ const STEPS: [RequestKind; 16] = [
     RequestKind::SetStatus,
     RequestKind::SetFeatures,
     RequestKind::GetStatus,
-    RequestKind::NetSetMtu,
     RequestKind::SetMemTable,
     RequestKind::SetVringCall,
     RequestKind::SetVringNum,

@@ -6,4 +6,5 @@ mod faults;
 mod life;
 mod refusals;
 mod rig;
+mod silence;
 mod traffic;
