@@ -6,6 +6,9 @@ use crate::packed::{driver_rx::RxRing as PackedRx, driver_tx::TxRing as PackedTx
 use crate::split::{driver_rx::RxRing as SplitRx, driver_tx::TxRing as SplitTx};
 use crate::{DriverSetup, Features, Moved, PathName, RingAddresses, RingFault};
 
+/// The least that a ring can be bounded to: a refill's worth of buffers.
+const LEAST: u16 = 32;
+
 /// A ring in either layout.
 enum Layout<S, P> {
     Split(S),
@@ -43,6 +46,15 @@ impl DriverRx {
             headers: path.offloads || (path.packed && path.mergeable),
             path,
         })
+    }
+
+    /// Has at most `most` descriptors posted at a time, of a ring that may have more; 32 at least. Before anything is.
+    pub fn bound(&mut self, most: u16) {
+        let most = most.max(LEAST);
+        match &mut self.ring {
+            Layout::Split(ring) => ring.free.bound(most),
+            Layout::Packed(ring) => ring.ring.most = most.min(ring.ring.size),
+        }
     }
 
     /// Posts buffers until the ring is full or the pool is dry.
@@ -103,6 +115,16 @@ impl DriverTx {
             in_order: path.in_order,
             path,
         })
+    }
+
+    /// As [`DriverRx::bound`].
+    pub fn bound(&mut self, most: u16) {
+        let most = most.max(LEAST);
+        match &mut self.ring {
+            // They are taken in pairs.
+            Layout::Split(ring) => ring.free.bound(most / 2),
+            Layout::Packed(ring) => ring.ring.most = most.min(ring.ring.size),
+        }
     }
 
     /// Takes packets off the front and posts them; stops where there are no descriptors, and before a packet with any of

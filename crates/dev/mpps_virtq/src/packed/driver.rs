@@ -21,6 +21,8 @@ pub(crate) struct DriverRing {
     ring: NonNull<[u64; 2]>,
     layout: Layout,
     pub(crate) size: u16,
+    /// The most descriptors to be made available at a time.
+    pub(crate) most: u16,
     /// Next descriptor to be made available.
     pub(crate) avail: Cursor,
     /// Next descriptor that the device will use.
@@ -75,6 +77,7 @@ impl DriverRing {
             ring: start.cast(),
             layout,
             size: size as u16,
+            most: size as u16,
             avail: Cursor::START,
             used: Cursor::START,
             out: 0,
@@ -111,7 +114,7 @@ impl DriverRing {
     /// Descriptors that can be made available.
     #[inline(always)]
     pub(crate) fn room(&self) -> usize {
-        usize::from(self.size - self.out)
+        usize::from(self.most - self.out)
     }
 
     /// Descriptors that can be made available without going over the ring's end.

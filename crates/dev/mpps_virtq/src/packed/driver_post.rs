@@ -34,7 +34,7 @@ impl TxRing {
         let descriptors = usize::from(packet.segments()) + 1;
         let table = self.indirect && descriptors <= INDIRECT_ENTRIES;
         let needed = if table { 1 } else { descriptors };
-        let postable = len > 0 && needed <= usize::from(self.ring.size) && self.reaches(packet);
+        let postable = len > 0 && needed <= usize::from(self.ring.most) && self.reaches(packet);
         if !postable {
             return self.replace(caches, packets);
         }
@@ -100,7 +100,7 @@ impl TxRing {
     fn holds(&self, copy: &Mbuf) -> bool {
         let plain = copy.segments() == 1 && !copy.flags().intersects(OffloadFlags::UNFINISHED);
         plain
-            || copy.segments() < self.ring.size
+            || copy.segments() < self.ring.most
             || (self.indirect && usize::from(copy.segments()) < INDIRECT_ENTRIES)
     }
 

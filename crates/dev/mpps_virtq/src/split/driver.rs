@@ -306,6 +306,8 @@ pub(crate) struct FreeIds {
     ids: Box<[u16]>,
     head: u16,
     tail: u16,
+    /// How many are never taken at the same time as the others.
+    held_back: u16,
 }
 
 impl FreeIds {
@@ -315,6 +317,7 @@ impl FreeIds {
             ids: (0..size).collect(),
             head: 0,
             tail: size,
+            held_back: 0,
         }
     }
 
@@ -324,12 +327,27 @@ impl FreeIds {
             ids: (0..size).step_by(2).collect(),
             head: 0,
             tail: size / 2,
+            held_back: 0,
         }
+    }
+
+    /// Lets at most `most` be taken at a time; they go round all numbers nevertheless. Before any was taken.
+    pub(crate) fn bound(&mut self, most: u16) {
+        self.held_back = self.tail.saturating_sub(most);
+    }
+
+    /// The most that can be taken at a time.
+    pub(crate) fn most(&self) -> usize {
+        self.ids.len() - usize::from(self.held_back)
     }
 
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
-        usize::from(self.tail.wrapping_sub(self.head))
+        usize::from(
+            self.tail
+                .wrapping_sub(self.head)
+                .wrapping_sub(self.held_back),
+        )
     }
 
     /// Takes the next number; the caller looked at [`FreeIds::len`].

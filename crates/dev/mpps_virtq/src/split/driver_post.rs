@@ -71,7 +71,7 @@ impl TxRing {
         let cut = pieces.is_multiple_of(2);
         let pairs = (pieces + 1).div_ceil(2);
         let even = !cut || packet.segments_data().any(|data| data.len() > 1);
-        let most = usize::from(self.ring.size / 2).min(PAIRS_MAX);
+        let most = self.free.most().min(PAIRS_MAX);
         (even && pairs <= most).then_some(Way {
             pairs,
             table: false,

@@ -29,7 +29,7 @@ pub(crate) struct RxRing {
     pool: PoolId,
     /// Mbufs in the ring, by the number of their descriptor.
     posted: Box<[Option<Mbuf>]>,
-    free: FreeIds,
+    pub(crate) free: FreeIds,
     /// Bytes of the header before each packet.
     header: u32,
     /// Bytes of a posted buffer, header included.

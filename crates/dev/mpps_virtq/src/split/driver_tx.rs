@@ -35,7 +35,7 @@ pub(crate) struct TxRing {
     /// The pair behind each in its chain.
     pub(super) link: Box<[u16]>,
     /// First descriptors of pairs.
-    pub(super) free: FreeIds,
+    pub(crate) free: FreeIds,
     /// In order: the first descriptor of the packet that comes back next.
     oldest: u16,
     pub(super) header: u16,

@@ -65,6 +65,7 @@ const PATIENCE: usize = 100;
 fn to_device(rig: &Rig, specs: Vec<Spec>, bursts: (usize, usize), restart: usize) {
     let mut caches = rig.caches();
     let mut driver = DriverTx::open(&rig.driver(None)).expect("a ring");
+    driver.bound(rig.bound);
     let mut setup = rig.device(driver.addresses(), None);
     let mut device = DeviceRx::open(&setup, &rig.back).expect("a ring");
     let (mut out, mut into) = (Burst::new(bursts.0), Burst::new(bursts.1));
@@ -94,6 +95,7 @@ fn to_device(rig: &Rig, specs: Vec<Spec>, bursts: (usize, usize), restart: usize
 fn to_driver(rig: &Rig, specs: Vec<Spec>, bursts: (usize, usize), restart: usize) {
     let mut caches = rig.caches();
     let mut driver = DriverRx::open(&rig.driver(None)).expect("a ring");
+    driver.bound(rig.bound);
     driver.fill(&mut caches);
     let mut setup = rig.device(driver.addresses(), None);
     let mut device = DeviceTx::open(&setup).expect("a ring");
@@ -232,6 +234,51 @@ fn w09_every_count_of_segments() {
             to_device(&rig, specs, (32, 32), 7);
             rig.all_home();
         }
+    }
+}
+
+/// A ring may have more descriptors than are posted at a time, and these go round all of it: a port that was asked for
+/// fewer than `queue_size` (W-15).
+#[test]
+fn w15_fewer_buffers_than_descriptors() {
+    let kinds = [Features::RING_PACKED, Features::empty()]
+        .into_iter()
+        .flat_map(|packed| [packed, packed | Features::IN_ORDER])
+        .flat_map(|kind| [kind, kind | Features::MRG_RXBUF]);
+    for kind in kinds {
+        let mut rig = Rig::new(256, Features::VERSION_1 | kind);
+        rig.bound = 64;
+        let spec = |n: u16| Spec {
+            len: 40 + n % 200,
+            segments: 1 + u16::from(n % 7 == 0) * 20,
+            odd: Odd::Plain,
+        };
+        to_device(&rig, (0..2000).map(spec).collect(), (32, 32), 7);
+        to_driver(&rig, (0..2000).map(spec).collect(), (32, 32), 7);
+        let mut caches = rig.caches();
+        let mut driver = DriverRx::open(&rig.driver(None)).expect("a ring");
+        driver.bound(rig.bound);
+        driver.fill(&mut caches);
+        let setup = rig.device(driver.addresses(), None);
+        let mut device = DeviceTx::open(&setup).expect("a ring");
+        for _ in 0..3 {
+            let mut burst = Burst::new(256);
+            caches.alloc(rig.back.id(), 256, 60, &mut burst);
+            assert_eq!(
+                device.burst(&mut caches, &mut burst).packets,
+                64,
+                "{kind:?}"
+            );
+            caches.free(&mut burst);
+            assert_eq!(
+                driver.burst(&mut caches, &mut burst).packets,
+                64,
+                "{kind:?}"
+            );
+            caches.free(&mut burst);
+        }
+        drop((driver, caches));
+        rig.all_home();
     }
 }
 

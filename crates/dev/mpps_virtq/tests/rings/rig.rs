@@ -27,6 +27,8 @@ pub(crate) struct Rig {
     pub(crate) memory: Arc<GuestMemory>,
     pub(crate) size: u32,
     pub(crate) features: Features,
+    /// The most descriptors that the driver posts at a time.
+    pub(crate) bound: u16,
     pub(crate) front_tally: Arc<Tally>,
     pub(crate) back_tally: Arc<Tally>,
 }
@@ -50,6 +52,7 @@ impl Rig {
             memory,
             size,
             features,
+            bound: u16::MAX,
             front_tally: Arc::default(),
             back_tally: Arc::default(),
         }
