@@ -303,8 +303,8 @@ pub(crate) const NO_PORTS: &[&str] = &[
     "port start 0",
 ];
 
-/// A vhost port that nobody connects to. Left out is what 22.11 words otherwise or can't do: counts of used descriptors, the MTU, addresses,
-/// leaving promiscuous mode, and offloads of its own.
+/// A vhost port that nobody connects to. Left out is what 22.11 words otherwise or can't do: counts of used descriptors, the MTU, and stripping
+/// VLAN tags only later.
 pub(crate) const LONELY: &[&str] = &[
     "show port info 0",
     "show port xstats 0",
@@ -317,6 +317,20 @@ pub(crate) const LONELY: &[&str] = &[
     "show txq info 0 0",
     "show port 0 macs",
     "set promisc 0 on",
+    "set promisc 0 off",
+    "set promisc all off",
+    "set allmulti 0 on",
+    "set allmulti 0 off",
+    "mac_addr set 0 02:00:00:00:00:09",
+    "mac_addr add 0 02:00:00:00:00:0a",
+    "mac_addr remove 0 02:00:00:00:00:0a",
+    "show port 0 macs",
+    "show port 0 rx_offload capabilities",
+    "show port 0 tx_offload capabilities",
+    "show port 0 rx_offload configuration",
+    "show port 0 tx_offload configuration",
+    "vlan set strip off 0",
+    "vlan set stripq on 0,0",
     "show config rxtx",
     "start",
     "show fwd stats all",

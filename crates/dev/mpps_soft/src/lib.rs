@@ -12,7 +12,7 @@
 //! ```
 //!
 //! - **Requests** of the program (`TX_` flags and header lengths) become a debt, or are done at once.
-//! - **VLAN tags** are put in.
+//! - **VLAN tags** are put in. (Taken out they are on the way in: [`strip_tags`].)
 //! - **Debts** ([`mpps_mbuf::PartialChecksum`], [`mpps_mbuf::Gso`]) that the port doesn't take over are settled: the
 //!   checksum is computed in place, in a copy where clones share the data; a large packet is cut into new ones.
 //!
@@ -35,3 +35,4 @@ pub use checksum::complete_checksum;
 pub use fault::{Drops, Fault};
 pub use finish::{finish, finish_but};
 pub use finisher::{Finisher, Sent};
+pub use vlan::strip_tags;

@@ -5,6 +5,7 @@ mod frames;
 mod hostile;
 mod requests;
 mod stage;
+mod stripping;
 mod sums;
 
 use mpps_mbuf::{Caches, Mbuf, OffloadFlags, Pool, PoolConfig};

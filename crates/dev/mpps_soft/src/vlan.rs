@@ -1,4 +1,4 @@
-//! Putting VLAN tags in where the port doesn't.
+//! Putting VLAN tags in, and taking them out, where the port doesn't.
 
 use mpps_mbuf::{Gso, Mbuf, OffloadFlags, PartialChecksum};
 use mpps_wire::ethertype;
@@ -10,6 +10,8 @@ use crate::fault::Fault;
 const ADDRESSES: usize = 12;
 /// Bytes of a tag.
 const TAG: usize = 4;
+/// Addresses, tag and the type behind it.
+const HEAD: usize = ADDRESSES + TAG + 2;
 
 /// Puts in the tags that the flags ask for; what the packet owes moves along.
 pub(crate) fn insert(packet: &mut Mbuf, stock: &mut Stock<'_>) -> Result<(), Fault> {
@@ -29,7 +31,50 @@ pub(crate) fn insert(packet: &mut Mbuf, stock: &mut Stock<'_>) -> Result<(), Fau
     put(packet, stock, tags)?;
     let asked = OffloadFlags::TX_VLAN | OffloadFlags::TX_QINQ;
     packet.set_flags(packet.flags().difference(asked));
-    shift(packet, tags.len() as u16)
+    let by = tags.len() as u16;
+    shift(
+        packet,
+        |at| at.checked_add(by),
+        |len| len.saturating_add(by),
+    )
+}
+
+/// Takes the outer VLAN tag (0x8100) out of each packet that has one, and notes it in the packet; how many had one.
+///
+/// A packet whose data is shared, or whose first segment ends before the type behind the tag, keeps it. So does one whose
+/// unfinished checksum begins in front of that, as no sane one does.
+pub fn strip_tags(packets: &mut [Mbuf]) -> usize {
+    packets
+        .iter_mut()
+        .map(|packet| usize::from(strip(packet)))
+        .sum()
+}
+
+fn strip(packet: &mut Mbuf) -> bool {
+    let owed = packet.partial_checksum().map_or(u16::MAX, |sum| sum.start);
+    if usize::from(owed) < HEAD {
+        return false;
+    }
+    let Some(head) = packet.front_mut::<HEAD>() else {
+        return false;
+    };
+    let [.., a, b, c, d, _, _] = *head;
+    if u16::from_be_bytes([a, b]) != ethertype::VLAN {
+        return false;
+    }
+    head.copy_within(..ADDRESSES, TAG);
+    packet.trim_front(TAG as u16);
+    packet.set_vlan(u16::from_be_bytes([c, d]), 0);
+    let stripped = OffloadFlags::RX_VLAN | OffloadFlags::RX_VLAN_STRIPPED;
+    packet.set_flags(packet.flags() | stripped);
+    let by = TAG as u16;
+    // It begins behind what was read.
+    shift(
+        packet,
+        |at| at.checked_sub(by),
+        |len| len.saturating_sub(by),
+    )
+    .is_ok()
 }
 
 fn fill(tag: &mut [u8], kind: u16, tci: u16) {
@@ -52,17 +97,21 @@ fn put(packet: &mut Mbuf, stock: &mut Stock<'_>, tags: &[u8]) -> Result<(), Faul
     splice(packet, stock, ADDRESSES, tags, 0)
 }
 
-/// What the packet owes lies `by` bytes further behind.
-fn shift(packet: &mut Mbuf, by: u16) -> Result<(), Fault> {
+/// What the packet owes lies elsewhere: `start` says where the sum begins, `header` how long the headers are.
+fn shift(
+    packet: &mut Mbuf,
+    start: impl Fn(u16) -> Option<u16>,
+    header: impl Fn(u16) -> u16,
+) -> Result<(), Fault> {
     let Some(checksum) = packet.partial_checksum() else {
         return Ok(());
     };
-    let start = checksum.start.checked_add(by).ok_or(Fault::Checksum)?;
+    let start = start(checksum.start).ok_or(Fault::Checksum)?;
     let moved = PartialChecksum { start, ..checksum };
     match packet.gso() {
         None => packet.set_partial_checksum(moved),
         Some(gso) => {
-            let header_len = gso.header_len.saturating_add(by);
+            let header_len = header(gso.header_len);
             packet.set_gso(moved, Gso { header_len, ..gso });
         }
     }

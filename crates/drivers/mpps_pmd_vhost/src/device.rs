@@ -94,12 +94,14 @@ impl VhostDev {
         let mut core = self.shared.core();
         for n in 0..self.port.config().rx.len() {
             let (stats, mailbox) = self.port.rx_queue(n);
-            let pool = self.port.config().rx.get(n)?.pool.clone();
+            let queue = self.port.config().rx.get(n)?;
+            let (pool, offloads) = (queue.pool.clone(), queue.offloads);
             let side = core.rx.get_mut(n)?;
             let poller = side.keeper.poller()?;
             side.pool = Some(pool);
             queues.rx.push(Some(Box::new(Rx {
                 poller,
+                strip: (self.port.config().rx_offloads | offloads).contains(RxOffloads::VLAN_STRIP),
                 stats,
                 mailbox,
                 alarm: alarm.clone(),
@@ -139,6 +141,11 @@ impl VhostDev {
         (rx.collect(), tx.collect())
     }
 
+    fn strips(&self) -> bool {
+        let offloads = self.port.config().rx_offloads;
+        offloads.contains(RxOffloads::VLAN_STRIP)
+    }
+
     fn since_cleared(&self) -> (Vec<Reading>, Vec<Reading>) {
         let (rx, tx) = self.readings();
         let since = |now: Vec<Reading>, then: &[Reading]| {
@@ -165,11 +172,8 @@ fn port(args: &DevArgs, settings: &Settings, context: &ProbeContext) -> Port {
     info.max_rx_queues = settings.pairs;
     info.max_tx_queues = settings.pairs;
     info.min_mtu = 46;
-    info.rx_offloads = if settings.linear {
-        RxOffloads::empty()
-    } else {
-        RxOffloads::SCATTER
-    };
+    // Chains are received unless `linear-buffer` forbids it; scattering isn't asked for.
+    info.rx_offloads = RxOffloads::VLAN_STRIP;
     info.tx_offloads = TxOffloads::MULTI_SEGS | TxOffloads::VLAN_INSERT;
     if !settings.legacy {
         info.rx_offloads |= RxOffloads::UDP_CKSUM | RxOffloads::TCP_CKSUM;
@@ -183,6 +187,15 @@ fn port(args: &DevArgs, settings: &Settings, context: &ProbeContext) -> Port {
     port.set_promiscuous(true);
     port.set_allmulticast(true);
     port
+}
+
+const fn unsupported(what: &'static str) -> Unsupported {
+    Unsupported { what, driver: NAME }
+}
+
+/// What is on for good can be switched on.
+fn require(on: bool, what: &'static str) -> Result<(), Unsupported> {
+    if on { Ok(()) } else { Err(unsupported(what)) }
 }
 
 impl EthDev for VhostDev {
@@ -230,10 +243,20 @@ impl EthDev for VhostDev {
     }
 
     fn set_link(&mut self, _: bool) -> Result<(), Unsupported> {
-        Err(Unsupported {
-            what: "setting the link",
-            driver: NAME,
-        })
+        Err(unsupported("setting the link"))
+    }
+
+    /// Every frame that the front end sends is received; a back end has no address of its own to filter by.
+    fn set_promiscuous(&mut self, on: bool) -> Result<(), Unsupported> {
+        require(on, "leaving promiscuous mode")
+    }
+
+    fn set_allmulticast(&mut self, on: bool) -> Result<(), Unsupported> {
+        require(on, "leaving all-multicast mode")
+    }
+
+    fn set_mac(&mut self, _: MacAddr) -> Result<(), Unsupported> {
+        Err(unsupported("setting the address"))
     }
 
     /// The front end decides.
@@ -292,7 +315,7 @@ impl EthDev for VhostDev {
             ("vid", if attached { "0" } else { "-1" }.to_owned()),
             ("started", one(self.started)),
             ("dev_attached", one(attached)),
-            ("vlan_strip", one(false)),
+            ("vlan_strip", one(self.strips())),
             ("rx_sw_csum", one(false)),
             ("tx_sw_csum", one(false)),
         ]

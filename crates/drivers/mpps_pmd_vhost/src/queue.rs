@@ -8,7 +8,7 @@ use mpps_mbuf::{Burst, OffloadFlags, Pool};
 use mpps_os::Waker;
 use mpps_ring::{Inside, Poller};
 use mpps_shm::peer::GuestMemory;
-use mpps_soft::Finisher;
+use mpps_soft::{Finisher, strip_tags};
 use mpps_virtq::{DeviceRx, DeviceTx};
 
 /// How a poller tells the control thread that a ring moves nothing any more.
@@ -92,6 +92,8 @@ pub(crate) fn rarp(mac: [u8; 6]) -> [u8; 60] {
 #[repr(align(128))]
 pub(crate) struct Rx {
     pub(crate) poller: Poller<RxState>,
+    /// Take VLAN tags out.
+    pub(crate) strip: bool,
     pub(crate) stats: Arc<QueueStats>,
     pub(crate) mailbox: Arc<Mailbox>,
     pub(crate) alarm: Alarm,
@@ -105,16 +107,27 @@ impl RxQueue for Rx {
         let Some(mut state) = self.poller.enter() else {
             return 0;
         };
-        let moved = state.ring.burst(lcore.caches(), out);
+        let before = out.len();
+        let mut moved = state.ring.burst(lcore.caches(), out);
         if state.memory.is_lost() {
             lost(&mut state.told, &self.alarm);
         }
         if moved.packets == 0 {
             return idle(&mut state, lcore, out, &self.alarm, &self.stats);
         }
+        if self.strip {
+            moved.bytes -= stripped(out, before);
+        }
         self.stats.count(moved.packets as u64, moved.bytes);
         moved.packets
     }
+}
+
+/// Takes the tags out of what came behind `before`; how many bytes they were.
+#[cold]
+fn stripped(out: &mut Burst, before: usize) -> u64 {
+    let new = out.as_mut_slice().get_mut(before..);
+    4 * new.map_or(0, strip_tags) as u64
 }
 
 /// Zero pages stand where the peer's memory was. What moved meanwhile is whatever bytes there were, as ever with a peer.

@@ -26,8 +26,11 @@ pub(crate) fn info(args: &DevArgs, settings: &Settings) -> DevInfo {
     let size = QueueSize::new(u64::from(settings.queue_size)).unwrap_or(QueueSize::DEFAULT);
     info.default_descriptors = Some((size, size));
     info.max_mac_addrs = MAX_MACS;
-    info.rx_offloads =
-        RxOffloads::UDP_CKSUM | RxOffloads::TCP_CKSUM | RxOffloads::TCP_LRO | RxOffloads::SCATTER;
+    info.rx_offloads = RxOffloads::VLAN_STRIP
+        | RxOffloads::UDP_CKSUM
+        | RxOffloads::TCP_CKSUM
+        | RxOffloads::TCP_LRO
+        | RxOffloads::SCATTER;
     info.tx_offloads = TxOffloads::MULTI_SEGS
         | TxOffloads::VLAN_INSERT
         | TxOffloads::UDP_CKSUM

@@ -6,7 +6,7 @@ use mpps_dev::{Lcore, Mailbox, QueueStats, RxQueue, TxQueue};
 use mpps_mbuf::{Burst, Caches, OffloadFlags};
 use mpps_os::Waker;
 use mpps_ring::Poller;
-use mpps_soft::Finisher;
+use mpps_soft::{Finisher, strip_tags};
 use mpps_virtq::{DriverRx, DriverTx};
 
 use crate::memory::Memory;
@@ -109,6 +109,8 @@ impl TxState {
 #[repr(align(128))]
 pub(crate) struct UserRx {
     pub(crate) poller: Poller<RxState>,
+    /// Take VLAN tags out.
+    pub(crate) strip: bool,
     pub(crate) stats: Arc<QueueStats>,
     pub(crate) mailbox: Arc<Mailbox>,
 }
@@ -121,14 +123,25 @@ impl RxQueue for UserRx {
         let Some(mut state) = self.poller.enter() else {
             return 0;
         };
-        let moved = state.ring.burst(lcore.caches(), out);
+        let before = out.len();
+        let mut moved = state.ring.burst(lcore.caches(), out);
         if moved.packets == 0 {
             state.look();
         } else {
+            if self.strip {
+                moved.bytes -= stripped(out, before);
+            }
             self.stats.count(moved.packets as u64, moved.bytes);
         }
         moved.packets
     }
+}
+
+/// Takes the tags out of what came behind `before`; how many bytes they were.
+#[cold]
+fn stripped(out: &mut Burst, before: usize) -> u64 {
+    let new = out.as_mut_slice().get_mut(before..);
+    4 * new.map_or(0, strip_tags) as u64
 }
 
 /// A transmit queue, on cache lines of its own.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mpps_mbuf::{Burst, OffloadFlags};
+use mpps_mbuf::Burst;
 use mpps_os::unix_socket::Listener;
 use mpps_vhost_proto::{Reply, Request, VringState};
 
@@ -203,30 +203,6 @@ fn eight_pairs_come_up_and_stop_one_by_one() {
         assert_eq!(front.talk.ask(&asked), Some(Reply::Vring(state)));
     }
     rig.wait_link(false);
-    front.finish();
-    rig.finish();
-}
-
-#[test]
-fn a_tag_to_be_inserted_is_inserted() {
-    let mut rig = Rig::new("", 1);
-    let mut front = Front::up(&rig, SPLIT, 1);
-    let mut packet = rig.pool.alloc().unwrap();
-    assert!(packet.append(&[0x11; 60]));
-    packet.set_vlan(0x2005, 0);
-    packet.set_flags(OffloadFlags::TX_VLAN);
-    assert!(packet.flags().contains(OffloadFlags::TX_VLAN));
-    let mut waiting = Burst::new(32);
-    waiting.push(packet).unwrap();
-    assert_eq!(rig.send(0, &mut waiting), 1);
-    let mut out = Burst::new(32);
-    front.pairs[0].rx.burst(&mut front.caches, &mut out);
-    let packet = &out.as_slice()[0];
-    assert_eq!(packet.pkt_len(), 64);
-    assert_eq!(packet.data()[..12], [0x11; 12]);
-    assert_eq!(packet.data()[12..16], [0x81, 0, 0x20, 5]);
-    assert_eq!(packet.data()[16..], [0x11; 48]);
-    front.caches.free(&mut out);
     front.finish();
     rig.finish();
 }

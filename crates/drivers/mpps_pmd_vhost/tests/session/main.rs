@@ -8,4 +8,5 @@ mod interrupts;
 mod life;
 mod messages;
 mod rig;
+mod settings;
 mod truncated;
