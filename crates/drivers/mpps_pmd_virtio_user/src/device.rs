@@ -99,12 +99,27 @@ impl VirtioUserDev {
         }
     }
 
-    /// Sizes of all rings: `queue_size`, whatever a queue is asked to have, which bounds what is posted. A direction with
-    /// fewer queues has rings that nobody polls.
+    /// Descriptors of a ring that is asked to have `asked`: never more than `queue_size`, and of a split ring a power of two.
+    fn ring_size(&self, asked: QueueSize) -> u32 {
+        let size = asked.get().min(self.settings.queue_size);
+        if self.settings.packed {
+            u32::from(size)
+        } else {
+            u32::from(size).next_power_of_two()
+        }
+    }
+
+    /// Sizes of all rings, receive and transmit in turn. A direction with fewer queues has rings that nobody polls.
     fn ring_sizes(&self) -> Vec<u32> {
         let config = self.port.config();
         let pairs = config.rx.len().max(config.tx.len());
-        vec![u32::from(self.settings.queue_size); 2 * pairs]
+        let sizes = (0..pairs).flat_map(|pair| {
+            let default = QueueSize::DEFAULT;
+            let rx = config.rx.get(pair).map_or(default, |rx| rx.queue.size);
+            let tx = config.tx.get(pair).map_or(default, |tx| tx.queue.size);
+            [self.ring_size(rx), self.ring_size(tx)]
+        });
+        sizes.collect()
     }
 
     /// The pools that the back end will map: those of the receive queues, then others that may be lent.
@@ -172,18 +187,16 @@ impl VirtioUserDev {
     fn make_queues(&mut self, memory: &Memory) -> (Vec<Ring>, Queues) {
         let pools = memory.lent().pools();
         let (mut rings, mut rx, mut tx) = (Vec::new(), Vec::new(), Vec::new());
-        let strip = self
-            .port
-            .config()
-            .rx_offloads
-            .contains(RxOffloads::VLAN_STRIP);
-        let first = pools.first().map(Pool::id);
-        for pair in 0..memory.pairs() {
+        let (rx_pools, tx_count, strip) = {
             let config = self.port.config();
-            let rx_asked = config.rx.get(pair).map(|rx| (rx.pool.id(), rx.queue.size));
-            let tx_asked = config.tx.get(pair).map(|tx| tx.queue.size);
+            let pools = config.rx.iter().map(|queue| queue.pool.id());
+            let strip = config.rx_offloads.contains(RxOffloads::VLAN_STRIP);
+            (pools.collect::<Vec<_>>(), config.tx.len(), strip)
+        };
+        let first = pools.first().map(Pool::id);
+        for pair in 0..rx_pools.len().max(tx_count) {
             let mut keeper = mpps_ring::gate();
-            if rx_asked.is_some()
+            if pair < rx_pools.len()
                 && let Some(poller) = keeper.poller()
             {
                 let (stats, mailbox) = self.port.rx_queue(pair);
@@ -195,16 +208,15 @@ impl VirtioUserDev {
                 }) as Box<dyn RxQueue>);
             }
             // There is a pool, or the start was refused.
-            let pool = rx_asked.map(|(pool, _)| pool).or(first);
+            let pool = rx_pools.get(pair).copied().or(first);
             let tally = |kept: &[Kept]| kept.get(pair).map(|k| k.tally.clone()).unwrap_or_default();
             rings.extend(pool.map(|pool| Ring {
                 gate: Gate::Rx(keeper),
                 pool,
-                most: rx_asked.map(|(_, size)| size.get()),
                 tally: tally(&self.rx),
             }));
             let mut keeper = mpps_ring::gate();
-            if tx_asked.is_some()
+            if pair < tx_count
                 && let Some(poller) = keeper.poller()
             {
                 let (stats, mailbox) = self.port.tx_queue(pair);
@@ -217,7 +229,6 @@ impl VirtioUserDev {
             rings.extend(first.map(|pool| Ring {
                 gate: Gate::Tx(keeper),
                 pool,
-                most: tx_asked.map(QueueSize::get),
                 tally: tally(&self.tx),
             }));
         }
@@ -227,7 +238,7 @@ impl VirtioUserDev {
     /// What the rings of a direction are, for one queue of the configuration.
     fn queue_info(&self, size: QueueSize, buffer_size: u16) -> QueueInfo {
         QueueInfo {
-            descriptors: size.get().min(self.settings.queue_size),
+            descriptors: self.ring_size(size).min(u32::from(u16::MAX)) as u16,
             buffer_size,
             scattered: false,
             burst_mode: None,
