@@ -65,6 +65,13 @@ impl VirtioUserDev {
             let line = format!("({path}) waiting for client connection...");
             context.events.note(context.port, line);
         }
+        if !settings.server && !settings.path.exists() {
+            let path = settings.path.display();
+            let line = format!(
+                "{path} isn't there: taken for the socket of a vhost-user back end that comes later"
+            );
+            context.events.note(context.port, line);
+        }
         if settings.vector {
             let line = "vectorized=1: there are no vector paths yet, the scalar path is taken";
             context.events.note(context.port, line);
@@ -99,27 +106,12 @@ impl VirtioUserDev {
         }
     }
 
-    /// Descriptors of a ring that is asked to have `asked`: never more than `queue_size`, and of a split ring a power of two.
-    fn ring_size(&self, asked: QueueSize) -> u32 {
-        let size = asked.get().min(self.settings.queue_size);
-        if self.settings.packed {
-            u32::from(size)
-        } else {
-            u32::from(size).next_power_of_two()
-        }
-    }
-
-    /// Sizes of all rings, receive and transmit in turn. A direction with fewer queues has rings that nobody polls.
+    /// Sizes of all rings: `queue_size`, whatever a queue is asked to have, which bounds what is posted. A direction with
+    /// fewer queues has rings that nobody polls.
     fn ring_sizes(&self) -> Vec<u32> {
         let config = self.port.config();
         let pairs = config.rx.len().max(config.tx.len());
-        let sizes = (0..pairs).flat_map(|pair| {
-            let default = QueueSize::DEFAULT;
-            let rx = config.rx.get(pair).map_or(default, |rx| rx.queue.size);
-            let tx = config.tx.get(pair).map_or(default, |tx| tx.queue.size);
-            [self.ring_size(rx), self.ring_size(tx)]
-        });
-        sizes.collect()
+        vec![u32::from(self.settings.queue_size); 2 * pairs]
     }
 
     /// The pools that the back end will map: those of the receive queues, then others that may be lent.
@@ -187,16 +179,18 @@ impl VirtioUserDev {
     fn make_queues(&mut self, memory: &Memory) -> (Vec<Ring>, Queues) {
         let pools = memory.lent().pools();
         let (mut rings, mut rx, mut tx) = (Vec::new(), Vec::new(), Vec::new());
-        let (rx_pools, tx_count, strip) = {
-            let config = self.port.config();
-            let pools = config.rx.iter().map(|queue| queue.pool.id());
-            let strip = config.rx_offloads.contains(RxOffloads::VLAN_STRIP);
-            (pools.collect::<Vec<_>>(), config.tx.len(), strip)
-        };
+        let strip = self
+            .port
+            .config()
+            .rx_offloads
+            .contains(RxOffloads::VLAN_STRIP);
         let first = pools.first().map(Pool::id);
-        for pair in 0..rx_pools.len().max(tx_count) {
+        for pair in 0..memory.pairs() {
+            let config = self.port.config();
+            let rx_asked = config.rx.get(pair).map(|rx| (rx.pool.id(), rx.queue.size));
+            let tx_asked = config.tx.get(pair).map(|tx| tx.queue.size);
             let mut keeper = mpps_ring::gate();
-            if pair < rx_pools.len()
+            if rx_asked.is_some()
                 && let Some(poller) = keeper.poller()
             {
                 let (stats, mailbox) = self.port.rx_queue(pair);
@@ -208,15 +202,16 @@ impl VirtioUserDev {
                 }) as Box<dyn RxQueue>);
             }
             // There is a pool, or the start was refused.
-            let pool = rx_pools.get(pair).copied().or(first);
+            let pool = rx_asked.map(|(pool, _)| pool).or(first);
             let tally = |kept: &[Kept]| kept.get(pair).map(|k| k.tally.clone()).unwrap_or_default();
             rings.extend(pool.map(|pool| Ring {
                 gate: Gate::Rx(keeper),
                 pool,
+                most: rx_asked.map(|(_, size)| size.get()),
                 tally: tally(&self.rx),
             }));
             let mut keeper = mpps_ring::gate();
-            if pair < tx_count
+            if tx_asked.is_some()
                 && let Some(poller) = keeper.poller()
             {
                 let (stats, mailbox) = self.port.tx_queue(pair);
@@ -229,6 +224,7 @@ impl VirtioUserDev {
             rings.extend(first.map(|pool| Ring {
                 gate: Gate::Tx(keeper),
                 pool,
+                most: tx_asked.map(QueueSize::get),
                 tally: tally(&self.tx),
             }));
         }
@@ -238,7 +234,7 @@ impl VirtioUserDev {
     /// What the rings of a direction are, for one queue of the configuration.
     fn queue_info(&self, size: QueueSize, buffer_size: u16) -> QueueInfo {
         QueueInfo {
-            descriptors: self.ring_size(size).min(u32::from(u16::MAX)) as u16,
+            descriptors: size.get().min(self.settings.queue_size),
             buffer_size,
             scattered: false,
             burst_mode: None,

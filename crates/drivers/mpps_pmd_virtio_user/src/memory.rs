@@ -46,6 +46,11 @@ impl Memory {
         self.sizes == sizes && ids(self.lent.pools()) == ids(lent)
     }
 
+    /// Pairs of a receive and a transmit ring.
+    pub(crate) fn pairs(&self) -> usize {
+        self.sizes.len() / 2
+    }
+
     /// Descriptors of a ring.
     pub(crate) fn size(&self, ring: usize) -> u32 {
         self.sizes.get(ring).copied().unwrap_or(0)

@@ -30,6 +30,8 @@ pub(crate) struct Ring {
     pub(crate) gate: Gate,
     /// Pool whose mbufs are posted, or copied into.
     pub(crate) pool: PoolId,
+    /// The most descriptors that are posted at a time, where it was asked for.
+    pub(crate) most: Option<u16>,
     pub(crate) tally: Arc<Tally>,
 }
 
@@ -107,9 +109,11 @@ impl Plan {
             tally: ring.tally.clone(),
         };
         let (alarm, memory) = (alarm.clone(), self.memory.clone());
+        let most = ring.most.unwrap_or(u16::MAX);
         let (state, addresses, path) = match ring.gate {
             Gate::Rx(_) => {
                 let mut ring = DriverRx::open(&setup).map_err(fault)?;
+                ring.bound(most);
                 // Now, not by the first poll: a back end that finds no buffers drops what it was about to send.
                 ring.fill(&mut Caches::new(self.memory.lent().pools()));
                 let (addresses, path) = (ring.addresses(), ring.path());
@@ -117,7 +121,8 @@ impl Plan {
                 (State::Rx(state), addresses, path)
             }
             Gate::Tx(_) => {
-                let ring = DriverTx::open(&setup).map_err(fault)?;
+                let mut ring = DriverTx::open(&setup).map_err(fault)?;
+                ring.bound(most);
                 let (addresses, path) = (ring.addresses(), ring.path());
                 let state = Box::new(TxState::new(ring, alarm, memory));
                 (State::Tx(state), addresses, path)

@@ -34,7 +34,7 @@ fn values_are_taken() {
 }
 
 #[test]
-fn a_key_alone_is_a_flag_or_an_error() {
+fn w19_a_key_alone_is_a_flag_or_an_error() {
     assert!(parse("path=p,vectorized").unwrap().vector);
     assert!(parse("path=p,server").unwrap().server);
     for key in ["queues", "queue_size", "speed", "mac", "path", "iface"] {
@@ -44,7 +44,7 @@ fn a_key_alone_is_a_flag_or_an_error() {
 }
 
 #[test]
-fn wrong_values_are_named_with_their_key() {
+fn w20_wrong_values_are_named_with_their_key() {
     for (given, in_line) in [
         (
             "queues=abc",

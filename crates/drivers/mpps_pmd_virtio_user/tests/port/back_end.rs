@@ -4,7 +4,7 @@
 //! or when it is dropped.
 
 use std::collections::BTreeMap;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -17,8 +17,8 @@ use mpps_os::Waker;
 use mpps_os::unix_socket::Link;
 use mpps_shm::peer::{GuestMemory, GuestRegion, PeerMapping};
 use mpps_vhost_proto::{
-    F_PROTOCOL_FEATURES, HEADER_LEN, Header, MemoryRegion, ProtocolFeatures, Reply, Request,
-    RequestKind, VringAddr, VringState,
+    DeviceStatus, F_PROTOCOL_FEATURES, HEADER_LEN, Header, MemoryRegion, ProtocolFeatures, Reply,
+    Request, RequestKind, VringAddr, VringState,
 };
 use mpps_virtq::{DeviceRx, DeviceSetup, DeviceTx, Features, RingAddresses, Tally};
 
@@ -84,6 +84,13 @@ pub(crate) struct Learned {
     pub(crate) requests: Mutex<Vec<RequestKind>>,
     pub(crate) features: AtomicU64,
     pub(crate) regions: AtomicU64,
+    /// Packets that it got.
+    pub(crate) received: AtomicU64,
+    pub(crate) statuses: Mutex<Vec<DeviceStatus>>,
+    /// Rings whose call descriptor it was given, with that descriptor's own number here.
+    pub(crate) calls: Mutex<Vec<(u8, i32)>>,
+    /// Descriptors and places of the rings, as told last.
+    pub(crate) rings: Mutex<BTreeMap<u32, (u32, VringAddr)>>,
     pub(crate) enabled: AtomicU64,
     silent: AtomicBool,
     ended: AtomicBool,
@@ -262,23 +269,30 @@ impl Served {
             }
             Request::GetQueueNum => return Some(Reply::Number(self.manner.pairs)),
             Request::GetStatus => return Some(Reply::Number(0xb)),
+            Request::SetStatus(status) => learned.statuses.lock().unwrap().push(status),
             Request::SetFeatures(bits) => learned.features.store(bits, Ordering::Relaxed),
             Request::SetMemTable(table) => self.map(table),
             Request::SetVringNum(v) => self.ring(v.index).num = v.num,
             Request::SetVringBase(v) => self.ring(v.index).base = v.num,
-            Request::SetVringAddr(at) => self.ring(at.index).at = at,
-            Request::SetVringKick(fd) | Request::SetVringCall(fd) => {
-                let index = u32::from(fd.index);
-                let kept = fd.fd;
-                self.ring(index).fds.extend(kept);
+            Request::SetVringAddr(at) => {
+                let num = self.ring(at.index).num;
+                let mut rings = self.learned.rings.lock().unwrap();
+                rings.insert(at.index, (num, at));
+                drop(rings);
+                self.ring(at.index).at = at;
+            }
+            Request::SetVringKick(fd) => self.ring(u32::from(fd.index)).fds.extend(fd.fd),
+            Request::SetVringCall(fd) => {
+                let number = fd.fd.as_ref().map_or(-1, AsRawFd::as_raw_fd);
+                learned.calls.lock().unwrap().push((fd.index, number));
+                self.ring(u32::from(fd.index)).fds.extend(fd.fd);
             }
             Request::SetVringEnable(v) => {
                 self.ring(v.index).on = v.num == 1;
                 self.switch();
             }
             Request::GetVringBase(v) => {
-                self.ring(v.index).on = false;
-                self.ring(v.index).fds.clear();
+                self.rings.remove(&v.index);
                 self.switch();
                 return Some(Reply::Vring(VringState {
                     index: v.index,
@@ -349,6 +363,8 @@ impl Served {
             // What finds no room stays for the next turn.
             if burst.is_empty() {
                 moved += rx.burst(self.lcore.caches(), burst).packets;
+                let received = &self.learned.received;
+                received.fetch_add(burst.len() as u64, Ordering::Relaxed);
             }
             tx.burst(self.lcore.caches(), burst);
             assert_eq!((rx.fault(), tx.fault()), (None, None));

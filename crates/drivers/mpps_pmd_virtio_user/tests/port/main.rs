@@ -3,6 +3,7 @@
 
 mod back_end;
 mod faults;
+mod field;
 mod life;
 mod refusals;
 mod rig;

@@ -44,7 +44,23 @@ fn long_paths_are_refused_on_both_sides() {
 }
 
 #[test]
-fn a_frame_that_fits_no_mbuf_is_refused_with_the_sizes() {
+fn w14_each_queue_must_hold_a_frame() {
+    let mut rig = Rig::new(",queues=2", 2);
+    let mut config = DevConfig::plain(&rig.pool, 2);
+    let small = crate::rig::pool_of("small", 64, 128 + 1000);
+    config.rx[1].pool = small.clone();
+    rig.dev.configure(&config).unwrap();
+    let line = rig.dev.start().err().unwrap().to_string();
+    for part in ["receive queue 1", "MTU 1500", "1518 bytes", "1000 bytes"] {
+        assert!(line.contains(part), "{line}");
+    }
+    rig.dev.configure(&DevConfig::plain(&rig.pool, 2)).unwrap();
+    rig.start();
+    rig.finish();
+}
+
+#[test]
+fn w14_a_frame_that_fits_no_mbuf_is_refused_with_the_sizes() {
     let mut rig = Rig::new("", 1);
     rig.dev.set_mtu(9000).unwrap();
     let line = rig.dev.start().err().unwrap().to_string();
@@ -61,7 +77,7 @@ fn a_frame_that_fits_no_mbuf_is_refused_with_the_sizes() {
 }
 
 #[test]
-fn a_configuration_that_fails_leaves_the_port_usable() {
+fn w21_a_configuration_that_fails_leaves_the_port_usable() {
     let mut rig = Rig::new(",server=1", 1);
     assert!(rig.dev.configure(&DevConfig::plain(&rig.pool, 2)).is_err());
     rig.start();

@@ -41,10 +41,14 @@ pub(crate) fn fresh_path() -> PathBuf {
 
 /// A pool that no test shares.
 pub(crate) fn pool(name: &str, size: u32) -> Pool {
+    pool_of(name, size, 2176)
+}
+
+pub(crate) fn pool_of(name: &str, size: u32, data_room: u16) -> Pool {
     let config = PoolConfig {
         name: name.to_owned(),
         size,
-        data_room: 2176,
+        data_room,
         cache_size: 32,
         node: None,
     };
