@@ -6,6 +6,7 @@
 
 mod captures;
 mod forward;
+mod idle;
 mod instructions;
 mod limit;
 mod mixed;
@@ -115,6 +116,7 @@ pub(crate) const THEMES: &[&[Check]] = &[
     forward::CHECKS,
     instructions::CHECKS,
     limit::CHECKS,
+    idle::CHECKS,
     captures::CHECKS,
     stop::CHECKS,
     suites::CHECKS,

@@ -6,6 +6,7 @@ mod bench;
 mod checks;
 mod dist;
 mod fuzz;
+mod harness;
 mod limit;
 mod lint;
 mod pair;
