@@ -6,6 +6,7 @@
 
 mod hostile_device;
 mod hostile_tables;
+mod made_device;
 mod pairs;
 mod rig;
 mod stranger;

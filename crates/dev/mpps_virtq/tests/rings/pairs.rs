@@ -250,7 +250,7 @@ fn w15_fewer_buffers_than_descriptors() {
         rig.bound = 64;
         let spec = |n: u16| Spec {
             len: 40 + n % 200,
-            segments: 1 + u16::from(n % 7 == 0) * 20,
+            segments: 1 + u16::from(n.is_multiple_of(7)) * 20,
             odd: Odd::Plain,
         };
         to_device(&rig, (0..2000).map(spec).collect(), (32, 32), 7);
