@@ -5,6 +5,8 @@ mod changes;
 mod dirty;
 mod front;
 mod interrupts;
+mod lengths;
+mod lies;
 mod life;
 mod messages;
 mod rig;
