@@ -6,9 +6,9 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 
-/// One line on standard error.
+/// One line on standard error, in one write: ports tell their events on threads of their own.
 pub fn error(text: impl Display) {
-    let _ = writeln!(io::stderr(), "{text}");
+    bytes(format!("{text}\n").as_bytes());
 }
 
 /// One line of our own on standard error.

@@ -82,7 +82,7 @@ pub(crate) fn linked(run: &mut Run) {
     run.wait_for("testpmd> ", 1);
     while !run.text().contains(" up       ") {
         run.command(WAITING);
-        assert!(start.elapsed().as_secs() < 10, "{}", run.text());
+        assert!(start.elapsed().as_secs() < 90, "{}", run.text());
         std::thread::sleep(Duration::from_millis(5));
     }
 }

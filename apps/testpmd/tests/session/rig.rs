@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// The longest that a session, or a wait for a text, may take.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// The program under test.
 pub(crate) const OURS: &str = env!("CARGO_BIN_EXE_testpmd");
