@@ -4,6 +4,8 @@
 //! regions. Bounded by the ring's size (a chain of exactly that many descriptors is legal) and, in an indirect table, by
 //! the table's.
 
+use std::cell::Cell;
+use std::ops::Range;
 use std::ptr::NonNull;
 
 use mpps_shm::peer::{self, GuestMemory, PeerRange};
@@ -11,6 +13,14 @@ use mpps_shm::peer::{self, GuestMemory, PeerRange};
 use crate::RingFault;
 use crate::foreign::{copy_from, copy_to, load_unaligned};
 use crate::split::{Descriptor, INDIRECT, NEXT, WRITE};
+
+/// Descriptors that one burst looks at on the general way, pieces of buffers across regions included: what is left of a
+/// longer chain is walked by the next burst. A peer with the longest of chains thus holds up the other ports of its core
+/// no longer than one with a full burst of ordinary packets.
+pub(crate) const WALK: u32 = 2048;
+
+/// A chain's buffers are collected until they hold so many bytes: more than any packet has.
+const ENOUGH: u64 = 1 << 17;
 
 /// One stretch of a chain.
 #[derive(Clone, Copy)]
@@ -30,6 +40,25 @@ pub(crate) struct Chain {
     pub(crate) descriptors: u16,
     /// Part of it isn't in the peer's memory.
     pub(crate) unmapped: bool,
+    /// Descriptors that this burst may still look at.
+    budget: u32,
+    /// How far the chain has been walked that a burst had to leave.
+    begun: Option<Begun>,
+    /// The part where the last copy ended, and the bytes of its half before it.
+    reached: Cell<(usize, usize)>,
+}
+
+/// A split ring's chain that isn't collected to its end.
+#[derive(Clone, Copy)]
+struct Begun {
+    /// Which entry of the available ring it is.
+    entry: u16,
+    head: u16,
+    table: Table,
+    /// The next descriptor.
+    number: u32,
+    /// Descriptors that it may still have.
+    left: u32,
 }
 
 /// Where descriptors are read from.
@@ -37,12 +66,16 @@ pub(crate) struct Chain {
 pub(crate) enum Table {
     /// The ring's own table: `size` descriptors, mapped.
     Ring { first: NonNull<[u64; 2]>, size: u32 },
-    /// An indirect one.
-    Indirect { range: PeerRange, entries: u32 },
+    /// An indirect one, at this guest address.
+    Indirect {
+        address: u64,
+        range: PeerRange,
+        entries: u32,
+    },
 }
 
 impl Table {
-    fn size(self) -> u32 {
+    pub(crate) fn size(self) -> u32 {
         match self {
             Self::Ring { size, .. } => size,
             Self::Indirect { entries, .. } => entries,
@@ -68,76 +101,124 @@ impl Table {
             }
         }
     }
+
+    /// What is wrong with a table.
+    pub(crate) fn refuse(self, why: &'static str) -> RingFault {
+        let address = match self {
+            Self::Ring { .. } => 0,
+            Self::Indirect { address, .. } => address,
+        };
+        RingFault::Indirect {
+            address,
+            len: self.size().saturating_mul(16),
+            why,
+        }
+    }
+}
+
+impl Begun {
+    /// A descriptor points to one that doesn't exist.
+    fn missing(&self) -> RingFault {
+        match self.table {
+            Table::Ring { size, .. } => RingFault::Descriptor {
+                number: self.number,
+                size,
+            },
+            Table::Indirect { .. } => self.table.refuse("a descriptor points past its end"),
+        }
+    }
+
+    /// The chain has more descriptors than there are.
+    fn endless(&self) -> RingFault {
+        match self.table {
+            Table::Ring { .. } => RingFault::Endless { head: self.head },
+            Table::Indirect { .. } => self.table.refuse("its chain doesn't end"),
+        }
+    }
 }
 
 impl Chain {
     fn clear(&mut self) {
         *self = Self {
             parts: std::mem::take(&mut self.parts),
+            budget: self.budget,
             ..Self::default()
         };
         self.parts.clear();
     }
 
-    /// Collects the split ring's chain that begins with descriptor `head`.
+    /// Another burst begins.
+    pub(crate) fn allow(&mut self) {
+        self.budget = WALK;
+    }
+
+    /// Whether this burst has looked at no descriptor on the general way yet.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.budget == WALK
+    }
+
+    /// Whether this burst may look at no more of them.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.budget == 0
+    }
+
+    /// Counts a descriptor that is about to be read; false when the next burst must do that.
+    pub(crate) fn spend(&mut self) -> bool {
+        let left = self.budget.checked_sub(1);
+        self.budget = left.unwrap_or(0);
+        left.is_some()
+    }
+
+    /// Makes the split ring's chain that begins with descriptor `head`, at this entry of the available ring, the one to be
+    /// walked; unless it is already.
+    pub(crate) fn begin_at(&mut self, entry: u16, head: impl FnOnce() -> u16, table: Table) {
+        if self.begun.is_some_and(|begun| begun.entry == entry) {
+            return;
+        }
+        self.clear();
+        let head = head();
+        self.begun = Some(Begun {
+            entry,
+            head,
+            table,
+            number: u32::from(head),
+            left: table.size(),
+        });
+    }
+
+    /// Walks on to the end of the chain; its head, none when the rest must wait for the next burst.
     pub(crate) fn walk(
         &mut self,
-        table: Table,
-        head: u16,
         indirect: bool,
         memory: &GuestMemory,
-    ) -> Result<(), RingFault> {
-        self.clear();
-        let mut number = u32::from(head);
-        for _ in 0..table.size() {
-            let missing = RingFault::Descriptor {
-                number,
-                size: table.size(),
-            };
-            let descriptor = table.get(number).ok_or(missing)?;
-            if let Table::Ring { .. } = table {
-                self.descriptors += 1;
+    ) -> Result<Option<u16>, RingFault> {
+        let Some(mut at) = self.begun.take() else {
+            return Ok(None);
+        };
+        while at.left > 0 {
+            if !self.spend() {
+                self.begun = Some(at);
+                return Ok(None);
             }
+            at.left -= 1;
+            let descriptor = at.table.get(at.number).ok_or(at.missing())?;
+            let in_table = matches!(at.table, Table::Indirect { .. });
+            self.descriptors += u16::from(!in_table);
             if descriptor.flags() & INDIRECT != 0 {
-                self.follow(descriptor, indirect, memory)?;
-                return Ok(());
+                if in_table {
+                    return Err(at.table.refuse("a table inside a table"));
+                }
+                at.table = self.table(descriptor, indirect, memory)?;
+                (at.number, at.left) = (0, at.table.size());
+                continue;
             }
             self.add(descriptor, memory);
             if descriptor.flags() & NEXT == 0 {
-                return Ok(());
+                return Ok(Some(at.head));
             }
-            number = u32::from(descriptor.next());
+            at.number = u32::from(descriptor.next());
         }
-        Err(RingFault::Endless { head })
-    }
-
-    fn follow(
-        &mut self,
-        descriptor: Descriptor,
-        indirect: bool,
-        memory: &GuestMemory,
-    ) -> Result<(), RingFault> {
-        let refuse = |why| RingFault::Indirect {
-            address: descriptor.address(),
-            len: descriptor.len(),
-            why,
-        };
-        let table = self.table(descriptor, indirect, memory)?;
-        let mut number = 0;
-        for _ in 0..table.size() {
-            let entry = table
-                .get(number)
-                .ok_or(refuse("a descriptor points past its end"))?;
-            if entry.flags() & INDIRECT != 0 {
-                return Err(refuse("a table inside a table"));
-            }
-            self.add(entry, memory);
-            if entry.flags() & NEXT == 0 {
-                return Ok(());
-            }
-            number = u32::from(entry.next());
-        }
-        Err(refuse("its chain doesn't end"))
+        Err(at.endless())
     }
 
     /// The table that a descriptor points to, checked as a whole.
@@ -165,23 +246,32 @@ impl Chain {
         let range = memory
             .resolve(address, len, &mut 0)
             .ok_or(refuse("it isn't in memory that the peer shares"))?;
-        Ok(Table::Indirect { range, entries })
+        Ok(Table::Indirect {
+            address,
+            range,
+            entries,
+        })
     }
 
     /// Takes over a buffer. One that the device reads behind one that it writes is against the rules (virtio 1.3, section
     /// 2.7.4.2) and counted as unmapped, so that the chain is given back as it is.
     pub(crate) fn add(&mut self, descriptor: Descriptor, memory: &GuestMemory) {
         let write = descriptor.flags() & WRITE != 0;
-        if !write && self.readable < self.parts.len() {
+        if !write && self.writable_len > 0 {
             self.unmapped = true;
             return;
         }
+        if self.readable_len + self.writable_len >= ENOUGH {
+            return;
+        }
         let mut guest = descriptor.address();
-        for piece in memory.pieces(guest, u64::from(descriptor.len())) {
+        for (number, piece) in (0..).zip(memory.pieces(guest, u64::from(descriptor.len()))) {
             let Some(range) = piece else {
                 self.unmapped = true;
                 return;
             };
+            // The first one was counted with its descriptor.
+            self.budget = self.budget.saturating_sub(u32::from(number > 0_u32));
             self.parts.push(Part { guest, range });
             guest = guest.wrapping_add(range.len() as u64);
             if write {
@@ -198,33 +288,33 @@ impl Chain {
         self.clear();
     }
 
-    /// Takes over all buffers of a packed ring's indirect table: of its descriptors only the write flag counts (virtio 1.3,
-    /// section 2.8.8), and that only where the device writes. DPDK's driver leaves it set on buffers of packets to be sent.
+    /// Takes over buffers of a packed ring's indirect table, from this number on; says where the next burst must go on, the
+    /// end if it needn't. Of the descriptors' flags only the write flag counts (virtio 1.3, section 2.8.8), and that only
+    /// where the device writes. DPDK's driver leaves it set on buffers of packets to be sent.
     pub(crate) fn add_table(
         &mut self,
-        descriptor: Descriptor,
-        (indirect, writes): (bool, bool),
+        table: Table,
+        first: u32,
+        writes: bool,
         memory: &GuestMemory,
-    ) -> Result<(), RingFault> {
-        let table = self.table(descriptor, indirect, memory)?;
+    ) -> Result<u32, RingFault> {
         let writable = if writes { WRITE } else { 0 };
-        for number in 0..table.size() {
+        for number in first..table.size() {
+            if !self.spend() {
+                return Ok(number);
+            }
             // Flags are the last two bytes here, where the split ring has the number of the next descriptor.
             let Some(entry) = table.get(number) else {
                 break;
             };
             if entry.next() & INDIRECT != 0 {
-                return Err(RingFault::Indirect {
-                    address: descriptor.address(),
-                    len: descriptor.len(),
-                    why: "a table inside a table",
-                });
+                return Err(table.refuse("a table inside a table"));
             }
             let flags = entry.next() & writable;
             let buffer = Descriptor::new(entry.address(), entry.len(), flags, 0);
             self.add(buffer, memory);
         }
-        Ok(())
+        Ok(table.size())
     }
 
     /// Bytes that the device may read.
@@ -239,43 +329,52 @@ impl Chain {
 
     /// Copies from the readable part, beginning `offset` bytes into it, as much as `to` takes; says how much that was.
     pub(crate) fn read(&self, offset: usize, to: &mut [u8]) -> usize {
-        let (mut skip, mut done) = (offset, 0);
-        for part in &self.parts[..self.readable] {
-            let len = part.range.len();
-            if skip >= len {
-                skip -= len;
-                continue;
-            }
-            let n = (len - skip).min(to.len() - done);
-            if n == 0 {
-                break;
-            }
-            if let Some(from) = part.range.at(skip, n) {
-                copy_to(from, &mut to[done..done + n]);
-            }
-            (skip, done) = (0, done + n);
-        }
-        done
+        self.stretches(0..self.readable, offset, to.len(), |range, at| {
+            copy_to(range, &mut to[at..at + range.len()]);
+        })
     }
 
     /// Copies into the writable part, beginning `offset` bytes into it, as much as there is room; says how much that was.
     pub(crate) fn write(&self, offset: usize, from: &[u8]) -> usize {
-        let (mut skip, mut done) = (offset, 0);
-        for part in &self.parts[self.readable..] {
-            let len = part.range.len();
-            if skip >= len {
-                skip -= len;
-                continue;
+        let half = self.readable..self.parts.len();
+        self.stretches(half, offset, from.len(), |range, at| {
+            copy_from(range, &from[at..at + range.len()]);
+        })
+    }
+
+    /// Calls `f` with each stretch of the `len` bytes `offset` bytes into a half, and how many came before it; says how many
+    /// bytes there are. Begins where the last call ended, if that isn't beyond, so that a chain of many parts that is
+    /// copied bit by bit is gone through once.
+    fn stretches(
+        &self,
+        half: Range<usize>,
+        offset: usize,
+        len: usize,
+        mut f: impl FnMut(PeerRange, usize),
+    ) -> usize {
+        let (mut number, mut before) = self.reached.get();
+        if !half.contains(&number) || before > offset {
+            (number, before) = (half.start, 0);
+        }
+        let mut done = 0;
+        while done < len
+            && half.contains(&number)
+            && let Some(part) = self.parts.get(number)
+        {
+            let (size, skip) = (part.range.len(), offset + done - before);
+            let n = size.saturating_sub(skip).min(len - done);
+            if n > 0
+                && let Some(range) = part.range.at(skip, n)
+            {
+                f(range, done);
+                done += n;
             }
-            let n = (len - skip).min(from.len() - done);
-            if n == 0 {
+            if skip + n < size {
                 break;
             }
-            if let Some(to) = part.range.at(skip, n) {
-                copy_from(to, &from[done..done + n]);
-            }
-            (skip, done) = (0, done + n);
+            (number, before) = (number + 1, before + size);
         }
+        self.reached.set((number, before));
         done
     }
 

@@ -52,8 +52,14 @@ impl DeviceRx {
     #[inline(always)]
     pub fn burst(&mut self, caches: &mut Caches, out: &mut Burst) -> Moved {
         match &mut self.ring {
-            Layout::Split(ring, run) => run.call(ring, caches, out),
-            Layout::Packed(ring, run) => run.call(ring, caches, out),
+            Layout::Split(ring, run) => {
+                ring.ring.chain.allow();
+                run.call(ring, caches, out)
+            }
+            Layout::Packed(ring, run) => {
+                ring.ring.chain.allow();
+                run.call(ring, caches, out)
+            }
         }
     }
 
@@ -103,8 +109,14 @@ impl DeviceTx {
     #[inline(always)]
     pub fn burst(&mut self, caches: &mut Caches, packets: &mut Burst) -> Moved {
         match &mut self.ring {
-            Layout::Split(ring, run) => run.call(ring, caches, packets),
-            Layout::Packed(ring, run) => run.call(ring, caches, packets),
+            Layout::Split(ring, run) => {
+                ring.ring.chain.allow();
+                run.call(ring, caches, packets)
+            }
+            Layout::Packed(ring, run) => {
+                ring.ring.chain.allow();
+                run.call(ring, caches, packets)
+            }
         }
     }
 

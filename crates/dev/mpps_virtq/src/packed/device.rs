@@ -7,7 +7,7 @@ use mpps_shm::peer::{self, DirtyLog, GuestMemory, PeerRange};
 
 use super::layout::EVENT_LEN;
 use super::{AVAIL, Cursor, DISABLE, Descriptor, SIZES, USED, publish_word, read, wanted, word};
-use crate::chain::Chain;
+use crate::chain::{Chain, Table};
 use crate::notify::notify;
 use crate::split::device::part;
 use crate::split::{INDIRECT, NEXT};
@@ -37,6 +37,8 @@ pub(crate) struct DeviceRing {
     pub(crate) tally: Arc<Tally>,
     pub(crate) fault: Option<RingFault>,
     pub(crate) chain: Chain,
+    /// A buffer that a burst had to leave.
+    begun: Option<Begun>,
     /// The driver's receive ring, whose buffers are written.
     pub(crate) writes: bool,
 }
@@ -52,6 +54,30 @@ pub(crate) struct Walked {
     pub(crate) id: u16,
     /// Descriptors that it takes.
     pub(crate) taken: u16,
+}
+
+/// A buffer that isn't collected to its end.
+#[derive(Clone, Copy)]
+struct Begun {
+    walked: Walked,
+    /// The next descriptor of the ring.
+    next: Cursor,
+    /// The indirect table, and the next descriptor of that.
+    table: Option<(Table, u32)>,
+}
+
+impl Begun {
+    fn at(from: Cursor) -> Self {
+        Self {
+            walked: Walked {
+                at: from,
+                id: 0,
+                taken: 0,
+            },
+            next: from,
+            table: None,
+        }
+    }
 }
 
 impl DeviceRing {
@@ -93,6 +119,7 @@ impl DeviceRing {
             tally: setup.tally.clone(),
             fault: None,
             chain: Chain::default(),
+            begun: None,
             writes: false,
         })
     }
@@ -222,8 +249,8 @@ impl DeviceRing {
         }
     }
 
-    /// Collects the buffer that begins at `from` in `self.chain`; none when there is no such buffer yet, or when it can't
-    /// be one, which retires the ring.
+    /// Collects the buffer that begins at `from` in `self.chain`; none when there is no such buffer yet, when this burst has
+    /// walked enough, or when it can't be one, which retires the ring.
     #[cold]
     pub(crate) fn walk(&mut self, from: Cursor) -> Option<Walked> {
         let mut chain = std::mem::take(&mut self.chain);
@@ -235,35 +262,51 @@ impl DeviceRing {
         })
     }
 
-    fn collect(&self, from: Cursor, chain: &mut Chain) -> Result<Option<Walked>, RingFault> {
-        chain.begin();
-        let mut at = from;
-        for taken in 1..=self.size {
-            let descriptor = self.at(at);
+    fn collect(&mut self, from: Cursor, chain: &mut Chain) -> Result<Option<Walked>, RingFault> {
+        let begun = self.begun.take().filter(|begun| begun.walked.at == from);
+        let mut state = begun.unwrap_or_else(|| {
+            chain.begin();
+            Begun::at(from)
+        });
+        loop {
+            if let Some((table, first)) = state.table {
+                let number = chain.add_table(table, first, self.writes, &self.memory)?;
+                if number >= table.size() {
+                    return Ok(Some(state.walked));
+                }
+                state.table = Some((table, number));
+                self.begun = Some(state);
+                return Ok(None);
+            }
+            if state.walked.taken == self.size {
+                return Err(RingFault::Endless { head: from.slot });
+            }
+            if !chain.spend() {
+                self.begun = Some(state);
+                return Ok(None);
+            }
+            let descriptor = self.at(state.next);
             let flags = descriptor.flags();
-            if flags & (AVAIL | USED) != at.available() {
-                if taken == 1 {
+            if flags & (AVAIL | USED) != state.next.available() {
+                if state.walked.taken == 0 {
                     return Ok(None);
                 }
-                break;
+                return Err(RingFault::Endless { head: from.slot });
             }
-            let walked = Walked {
-                at: from,
-                id: descriptor.id(),
-                taken,
-            };
+            state.walked.id = descriptor.id();
+            state.walked.taken += 1;
             if flags & INDIRECT != 0 {
                 let indirect = self.features.contains(Features::RING_INDIRECT_DESC);
-                chain.add_table(descriptor.buffer(), (indirect, self.writes), &self.memory)?;
-                return Ok(Some(walked));
+                let table = chain.table(descriptor.buffer(), indirect, &self.memory)?;
+                state.table = Some((table, 0));
+                continue;
             }
             chain.add(descriptor.buffer(), &self.memory);
             if flags & NEXT == 0 {
-                return Ok(Some(walked));
+                return Ok(Some(state.walked));
             }
-            at = at.advance(1, self.size);
+            state.next = state.next.advance(1, self.size);
         }
-        Err(RingFault::Endless { head: from.slot })
     }
 
     /// Marks what was written into `self.chain`, from its first writable byte on.

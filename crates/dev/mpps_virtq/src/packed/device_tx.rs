@@ -245,16 +245,18 @@ impl TxRing {
         let (mut at, mut place) = (self.ring.next, None);
         self.filled.clear();
         // More descriptors than the ring has would lead round to those of this packet.
-        let mut left = self.ring.size;
+        let (mut left, mut least) = (self.ring.size, 0);
+        let fresh = self.ring.chain.is_fresh();
         while self.filled.is_empty() || rest.left > 0 {
-            if left == 0 {
+            if left == 0 || left < least {
                 // All buffers that the driver can have posted are too small together.
                 return Put::Lost;
             }
             let Some(walked) = self.ring.walk(at).filter(|walked| walked.taken <= left) else {
-                return Put::Later;
+                return self.unwalked(fresh);
             };
             left -= walked.taken;
+            least = if least == 0 { walked.taken } else { least.min(walked.taken) };
             at = at.advance(walked.taken, self.ring.size);
             let first = self.filled.is_empty();
             let skip = if first { HEADER as usize } else { 0 };
@@ -287,6 +289,17 @@ impl TxRing {
         }
         self.give_back(WRITE);
         Put::Sent
+    }
+
+    /// A buffer isn't there, or couldn't be looked at to its end. Where even a burst that does nothing else can't see all
+    /// buffers that the packet takes, there is no use in waiting.
+    fn unwalked(&self, fresh: bool) -> Put {
+        let hopeless = fresh && !self.filled.is_empty() && self.ring.chain.is_spent();
+        if hopeless && self.ring.fault.is_none() {
+            Put::Lost
+        } else {
+            Put::Later
+        }
     }
 
     /// Gives back the buffers looked at, without anything in them.

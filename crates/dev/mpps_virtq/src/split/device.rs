@@ -238,19 +238,22 @@ impl DeviceRing {
         }
     }
 
-    /// Collects the chain `ahead` entries from the next one in `self.chain`; an error retires the ring.
+    /// Collects the chain `ahead` entries from the next one in `self.chain`. An error is one that retires the ring, or means
+    /// that this burst has walked enough.
     #[cold]
     pub(crate) fn walk(&mut self, ahead: usize) -> Result<u16, ()> {
-        let head = self.head(ahead);
         let table = Table::Ring {
             first: self.desc,
             size: u32::from(self.size),
         };
         let indirect = self.features.contains(Features::RING_INDIRECT_DESC);
         let mut chain = std::mem::take(&mut self.chain);
-        let result = chain.walk(table, head, indirect, &self.memory);
+        let entry = self.next.wrapping_add(ahead as u16);
+        chain.begin_at(entry, || self.head(ahead), table);
+        let result = chain.walk(indirect, &self.memory);
         self.chain = chain;
-        result.map(|()| head).map_err(|fault| self.retire(fault))
+        let head = result.map_err(|fault| self.retire(fault))?;
+        head.ok_or(())
     }
 
     /// Marks what was written into `self.chain`, from its first writable byte on.

@@ -240,13 +240,22 @@ impl TxRing {
         let header = NetHeader::compose(packet, self.offloads);
         let mut rest = Rest::of(packet);
         let (mut buffers, mut place) = (0_usize, None);
+        // Descriptors that the driver can still have posted, and those of the smallest buffer here.
+        let (mut left, mut least) = (self.ring.size, u16::MAX);
+        let fresh = self.ring.chain.is_fresh();
         while buffers == 0 || rest.left > 0 {
+            if buffers > 0 && left < least {
+                // All buffers that the driver can have posted are too small together.
+                return Put::Lost;
+            }
             if self.ring.available(buffers + 1) <= buffers || self.ring.fault.is_some() {
                 return Put::Later;
             }
             let Ok(head) = self.ring.walk(buffers) else {
-                return Put::Later;
+                return self.unwalked(fresh && buffers > 0);
             };
+            left = left.saturating_sub(self.ring.chain.descriptors);
+            least = least.min(self.ring.chain.descriptors);
             let skip = if buffers == 0 { self.ring.header } else { 0 };
             let room = self.ring.chain.writable().saturating_sub(skip as u64);
             if self.ring.chain.unmapped || room == 0 || self.ring.chain.readable() > 0 {
@@ -276,6 +285,16 @@ impl TxRing {
         }
         self.ring.publish(buffers);
         Put::Sent
+    }
+
+    /// A buffer couldn't be looked at to its end. Where even a burst that does nothing else can't see all buffers that the
+    /// packet takes, there is no use in waiting.
+    fn unwalked(&self, hopeless: bool) -> Put {
+        if hopeless && self.ring.fault.is_none() {
+            Put::Lost
+        } else {
+            Put::Later
+        }
     }
 
     /// Gives back the buffers looked at, without anything in them.

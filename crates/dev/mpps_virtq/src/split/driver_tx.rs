@@ -58,6 +58,8 @@ impl TxRing {
                 allowed: "a power of two from 2 to 32768",
             });
         }
+        // Copies that can't be posted either would be copied again and again.
+        setup.lent.needs(setup.pool)?;
         let offloads = NetOffloads::to_device(setup.features);
         let size = usize::from(ring.size);
         let tx = Self {
