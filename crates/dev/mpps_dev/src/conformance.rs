@@ -23,6 +23,7 @@
 //! fn loops_back(driver: &dyn Driver) {
 //!     let subject = Subject {
 //!         driver,
+//!         peer: None,
 //!         devices: &|| vec!["net_ring0".to_owned()],
 //!         facts: Facts { source: Source::Sent, holds: Some(1024), ..Facts::SINK },
 //!     };
@@ -70,6 +71,8 @@ pub struct Facts {
     pub holds: Option<usize>,
     /// Whether byte counters count (a ring passes handles and looks at nothing).
     pub counts_bytes: bool,
+    /// Whether the MTU of one of its ports is the other side's to say: it may refuse to change it.
+    pub given_mtu: bool,
     /// How long a packet may be under way from a transmit to a receive queue, and a link may take to come up.
     pub patience: Duration,
 }
@@ -81,6 +84,7 @@ impl Facts {
         queues: 1,
         holds: None,
         counts_bytes: true,
+        given_mtu: false,
         patience: Duration::from_secs(2),
     };
 }
@@ -89,11 +93,20 @@ impl Facts {
 pub struct Subject<'a> {
     /// Its driver.
     pub driver: &'a dyn Driver,
+    /// The driver of its peer, where that is another (the two ends of a protocol).
+    pub peer: Option<&'a dyn Driver>,
     /// Device strings (`net_ring0,...`) of a port, or of a port and a peer that is linked to it; called for each scenario,
     /// so that files and names can be fresh.
     pub devices: &'a dyn Fn() -> Vec<String>,
     /// What is true of it.
     pub facts: Facts,
+}
+
+impl Subject<'_> {
+    /// The driver of device `n`.
+    pub(crate) fn driver_of(&self, n: usize) -> &dyn Driver {
+        self.peer.filter(|_| n > 0).unwrap_or(self.driver)
+    }
 }
 
 /// A promise that was broken.

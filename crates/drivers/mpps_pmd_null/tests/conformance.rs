@@ -8,6 +8,7 @@ use mpps_pmd_null::Null;
 fn skipped(device: &str, source: Source) -> Vec<&'static str> {
     let subject = Subject {
         driver: &Null,
+        peer: None,
         devices: &|| vec![device.to_owned()],
         facts: Facts {
             source,

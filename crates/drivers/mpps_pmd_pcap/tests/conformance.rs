@@ -51,6 +51,7 @@ impl Drop for Folder {
 fn skipped(devices: &dyn Fn() -> Vec<String>, source: Source, queues: u16) -> Vec<&'static str> {
     let subject = Subject {
         driver: &Pcap,
+        peer: None,
         devices,
         facts: Facts {
             source,

@@ -16,6 +16,7 @@ const FACTS: Facts = Facts {
 fn skipped(devices: &[&str], queues: u16) -> Vec<&'static str> {
     let subject = Subject {
         driver: &Ring,
+        peer: None,
         devices: &|| devices.iter().map(|device| (*device).to_owned()).collect(),
         facts: Facts { queues, ..FACTS },
     };

@@ -246,7 +246,7 @@ pub(super) fn dry_pool(subject: &Subject<'_>) -> Played {
         got.len()
     );
     // A few come back: so many can be received.
-    held.truncate(held.len() - 10);
+    held.truncate(held.len().saturating_sub(10));
     let mut hand = Burst::new(BURST_MAX);
     rig.receive(0, &mut hand)?;
     ensure!(

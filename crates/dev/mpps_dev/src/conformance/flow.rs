@@ -176,6 +176,8 @@ pub(super) fn clones(subject: &Subject<'_>) -> Played {
         }
         let kept: Vec<u8> = original.segments_data().flatten().copied().collect();
         ensure!(kept == frame, "sending a clone changed the shared data");
+        // A queue may keep what it has sent until it sends more.
+        rig.pass(0, 1, 64)?;
         if rig.loops() || rig.facts.holds.is_none() {
             ensure!(
                 original.data_mut().is_some(),

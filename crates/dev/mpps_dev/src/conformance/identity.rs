@@ -4,19 +4,19 @@ use std::collections::HashSet;
 
 use super::rig::{Played, Rig, ensure};
 use super::{Subject, Violation};
-use crate::{ArgKind, DevArgs, PortId, ProbeContext};
+use crate::{ArgKind, ArgSpec, DevArgs, PortId, ProbeContext};
 
 /// Name, driver and arguments are those of the device; limits contain what is set.
 pub(super) fn information(subject: &Subject<'_>) -> Played {
-    let names: Vec<&str> = std::iter::once(subject.driver.name())
-        .chain(subject.driver.aliases().iter().copied())
-        .collect();
     let devices = (subject.devices)();
-    for device in &devices {
+    for (n, device) in devices.iter().enumerate() {
+        let driver = subject.driver_of(n);
+        let names: Vec<&str> = std::iter::once(driver.name())
+            .chain(driver.aliases().iter().copied())
+            .collect();
         let args = parse(device)?;
         let context = context()?;
-        let dev = subject
-            .driver
+        let dev = driver
             .probe(&args, &context)
             .map_err(|error| Violation::new(format!("probe: {error}")));
         // The second of two linked devices may need the first; the kit's other scenarios make both.
@@ -30,9 +30,7 @@ pub(super) fn information(subject: &Subject<'_>) -> Played {
         );
         let info = dev.info();
         ensure!(
-            info.name == args.name()
-                && info.driver == subject.driver.name()
-                && info.devargs == args.text(),
+            info.name == args.name() && info.driver == driver.name() && info.devargs == args.text(),
             "{device} says it is {} of {} with {:?}",
             info.name,
             info.driver,
@@ -63,57 +61,71 @@ pub(super) fn information(subject: &Subject<'_>) -> Played {
 
 /// Each key of the driver's table is there once and explained in one line, and a value that it can't have is refused.
 pub(super) fn wrong_values(subject: &Subject<'_>) -> Played {
-    let mut keys = HashSet::new();
-    for spec in subject.driver.args() {
-        ensure!(keys.insert(spec.key), "{} is in the table twice", spec.key);
-        ensure!(
-            !spec.help.is_empty() && !spec.help.contains('\n'),
-            "{} isn't explained in one line",
-            spec.key
-        );
-        let wrong = match spec.kind {
-            ArgKind::Number(_, u64::MAX) => "=-1".to_owned(),
-            ArgKind::Number(_, max) => format!("={}", max + 1),
-            ArgKind::Flag => "=2".to_owned(),
-            ArgKind::Choice(_) => "=no_such_choice".to_owned(),
-            ArgKind::Text => "=".to_owned(),
-        };
-        refused(subject, &format!("{}{wrong}", spec.key), spec.key)?;
-        // Only a flag means something without a value.
-        if spec.kind != ArgKind::Flag {
-            refused(subject, spec.key, spec.key)?;
-        } else if !spec.repeats {
-            refused(subject, &format!("{0}=0,{0}=0", spec.key), spec.key)?;
+    let drivers = 1 + usize::from(subject.peer.is_some());
+    for n in 0..drivers {
+        let driver = subject.driver_of(n);
+        let mut keys = HashSet::new();
+        for spec in driver.args() {
+            ensure!(keys.insert(spec.key), "{} is in the table twice", spec.key);
+            ensure!(
+                !spec.help.is_empty() && !spec.help.contains('\n'),
+                "{} isn't explained in one line",
+                spec.key
+            );
+            wrong_value(subject, n, spec)?;
         }
     }
     Ok(())
+}
+
+fn wrong_value(subject: &Subject<'_>, n: usize, spec: &ArgSpec) -> Played {
+    let wrong = match spec.kind {
+        ArgKind::Number(_, u64::MAX) => "=-1".to_owned(),
+        ArgKind::Number(_, max) => format!("={}", max + 1),
+        ArgKind::Flag => "=2".to_owned(),
+        ArgKind::Choice(_) => "=no_such_choice".to_owned(),
+        ArgKind::Text => "=".to_owned(),
+    };
+    refused(subject, n, &format!("{}{wrong}", spec.key), spec.key)?;
+    // Only a flag means something without a value.
+    if spec.kind != ArgKind::Flag {
+        refused(subject, n, spec.key, spec.key)
+    } else if !spec.repeats {
+        refused(subject, n, &format!("{0}=0,{0}=0", spec.key), spec.key)
+    } else {
+        Ok(())
+    }
 }
 
 /// A key that the driver doesn't know is refused, and the line names the driver too.
 pub(super) fn unknown_arguments(subject: &Subject<'_>) -> Played {
     const KEY: &str = "no_such_key";
     for addition in [format!("{KEY}=1"), KEY.to_owned()] {
-        refused(subject, &addition, KEY)?;
-        refused(subject, &addition, subject.driver.name())?;
+        for n in 0..(subject.devices)().len() {
+            refused(subject, n, &addition, KEY)?;
+            refused(subject, n, &addition, subject.driver_of(n).name())?;
+        }
     }
     Ok(())
 }
 
-/// Whether the subject's devices with this addition are refused in one line that has the device's name and `part`.
-fn refused(subject: &Subject<'_>, addition: &str, part: &str) -> Played {
-    for device in (subject.devices)() {
-        let text = format!("{device},{addition}");
-        let args = parse(&text)?;
-        let Err(error) = subject.driver.probe(&args, &context()?) else {
-            return Err(Violation::new(format!("{text} is accepted")));
-        };
-        let line = error.to_string();
-        ensure!(
-            line.contains(args.name()) && line.contains(part) && !line.contains('\n'),
-            "the refusal of {text} isn't one line that names {} and {part}: {line}",
-            args.name()
-        );
-    }
+/// Whether device `n` with this addition is refused in one line that has the device's name and `part`.
+fn refused(subject: &Subject<'_>, n: usize, addition: &str, part: &str) -> Played {
+    let devices = (subject.devices)();
+    let Some(device) = devices.get(n) else {
+        return Err(Violation::new("a peer's driver, and no device of it"));
+    };
+    let text = format!("{device},{addition}");
+    let args = parse(&text)?;
+    let Err(error) = subject.driver_of(n).probe(&args, &context()?) else {
+        return Err(Violation::new(format!("{text} is accepted")));
+    };
+    let line = error.to_string();
+    ensure!(
+        line.contains(args.name()) && line.contains(part) && !line.contains('\n'),
+        "the refusal of {text} isn't one line that names {} and {part}: {line}",
+        args.name()
+    );
     Ok(())
 }
 

@@ -44,6 +44,8 @@ pub(super) struct Rig {
     pub(super) pool: Pool,
     /// What the kit sends comes from here.
     pub(super) feed: Pool,
+    /// What the receive queues of a port draw from that isn't received from.
+    spare: Pool,
     pub(super) lcore: Lcore,
     next: u32,
 }
@@ -54,7 +56,7 @@ pub(super) fn probe(subject: &Subject<'_>) -> Result<Vec<Box<dyn EthDev>>, Probe
     for (n, device) in (subject.devices)().iter().enumerate() {
         let context =
             ProbeContext::new(PortId::new(n as u16).expect("a subject has one port or two"));
-        ports.push(subject.driver.probe(&device.parse()?, &context)?);
+        ports.push(subject.driver_of(n).probe(&device.parse()?, &context)?);
     }
     Ok(ports)
 }
@@ -101,7 +103,8 @@ impl Rig {
     pub(super) fn stopped(subject: &Subject<'_>, size: u32) -> Played<Self> {
         let ports = probe(subject).map_err(|error| Violation::new(format!("probe: {error}")))?;
         let (pool, feed) = (pool("conformance_rx", size)?, pool("conformance_tx", 4096)?);
-        let pools = [pool.clone(), feed.clone()];
+        let spare = self::pool("conformance_spare", 4096)?;
+        let pools = [pool.clone(), feed.clone(), spare.clone()];
         Ok(Self {
             facts: subject.facts,
             ports: ports
@@ -114,14 +117,24 @@ impl Rig {
             lcore: Lcore::new(LcoreId(0), &pools, Clock::kernel()),
             pool,
             feed,
+            spare,
             next: 0,
         })
     }
 
+    /// Configures a port; all pools may be lent, as those of a program.
     pub(super) fn configure(&mut self, port: usize, config: &DevConfig) -> Played {
+        let mut config = config.clone();
+        config.lendable = vec![self.pool.clone(), self.feed.clone()];
+        if port != self.sink() {
+            config.lendable.push(self.spare.clone());
+            for queue in &mut config.rx {
+                queue.pool = self.spare.clone();
+            }
+        }
         self.ports[port]
             .dev
-            .configure(config)
+            .configure(&config)
             .map_err(|error| Violation::new(format!("configure: {error}")))
     }
 
@@ -167,12 +180,13 @@ impl Rig {
             ports,
             pool,
             feed,
+            spare,
             lcore,
             ..
         } = self;
         drop(ports);
         drop(lcore);
-        for (what, pool) in [("received", pool), ("sent", feed)] {
+        for (what, pool) in [("received", pool), ("sent", feed), ("spare", spare)] {
             let missing = pool.config().size as usize - pool.free_count();
             ensure!(
                 missing == 0,

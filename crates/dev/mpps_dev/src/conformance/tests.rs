@@ -233,6 +233,7 @@ impl TxQueue for End {
 fn with(fault: &str, f: impl FnOnce(&Subject<'_>)) {
     f(&Subject {
         driver: &Looped,
+        peer: None,
         devices: &|| vec![format!("net_looped0,fault={fault}")],
         facts: Facts {
             source: Source::Sent,
