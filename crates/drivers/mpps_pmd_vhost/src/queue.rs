@@ -215,6 +215,7 @@ impl TxQueue for Tx {
         if pkts.flags_union().intersects(state.unfinished) || state.finisher.is_holding() {
             return state.unfinished(lcore, pkts, &self.stats);
         }
+        let before = pkts.len();
         let moved = state.ring.burst(lcore.caches(), pkts);
         if moved.packets == 0 && state.ring.fault().is_some() && !state.told {
             state.told = true;
@@ -224,6 +225,7 @@ impl TxQueue for Tx {
             lost(&mut state.told, &self.alarm);
         }
         self.stats.count(moved.packets as u64, moved.bytes);
-        moved.packets
+        // What fits no buffer of the front end is taken too: lost, and counted so.
+        before - pkts.len()
     }
 }
