@@ -91,3 +91,12 @@ fn a_back_end_with_packed_rings() {
     let left_out = back_sends(1, false, ",packed_vq=1");
     assert_eq!(left_out, ["leftovers stay the caller's, in order"]);
 }
+
+/// Long packets fit no buffer: lost, and counted.
+#[test]
+fn a_back_end_that_sends_to_single_buffers() {
+    for args in [",mrg_rxbuf=0", ",mrg_rxbuf=0,packed_vq=1,in_order=0"] {
+        let left_out = back_sends(1, true, args);
+        assert_eq!(left_out, ["leftovers stay the caller's, in order"]);
+    }
+}
