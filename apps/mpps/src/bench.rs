@@ -11,6 +11,7 @@ use mpps_cpu::{Clock, CpuSet, Topology};
 use mpps_dev::{DevConfig, EthDev, LcoreId, PortId, ProbeContext, Queues};
 use mpps_engines::{EngineSettings, EngineSpec, PortEnd, Retry, StreamIo, StreamSetup, Watch};
 use mpps_mbuf::{Burst, OffloadFlags, Pool, PoolConfig};
+use mpps_os::Signal;
 use mpps_shm::{MemoryConfig, PageSource};
 use mpps_wire::MacAddr;
 use mpps_worker::{Lot, Stream, Workers};
@@ -23,6 +24,11 @@ const MBUFS: u32 = 8192;
 
 /// What goes wrong is told in one line by `main`.
 pub(crate) type Failure = Box<dyn Error>;
+
+/// A signal came before all was measured.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}: the measurement was broken off")]
+pub(crate) struct Broken(pub(crate) Signal);
 
 /// Where the worker runs and what its clock is.
 pub(crate) struct Machine {

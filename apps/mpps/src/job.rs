@@ -7,12 +7,12 @@ use mpps_kernels::{Copier, CopyKind};
 use mpps_os::Signals;
 use mpps_virtq::limit::{LimitError, Ruler};
 
-use crate::balance::Balance;
-use crate::bench::{Failure, Machine};
-use crate::figures::Spread;
-use crate::latency::{self, Latency};
-use crate::live::Line;
+use crate::bench::{Broken, Failure, Machine};
+use crate::latency;
+use crate::live::{self, Line};
 use crate::ring_loop::{Loop, SIDES, Shape};
+use crate::summary::Findings;
+use crate::versus::{Duel, Program};
 
 /// A slice of the rate, and of the live line.
 const SLICE: Duration = Duration::from_secs(1);
@@ -40,6 +40,10 @@ pub(crate) struct Wish {
 }
 
 impl Wish {
+    fn ring(&self) -> &'static str {
+        if self.packed { "packed" } else { "split" }
+    }
+
     /// The loop that is asked for, on this machine.
     pub(crate) fn shape(&self, machine: &Machine) -> Result<Shape, Failure> {
         let copier = Copier::choose(self.copy).map_err(|error| format!("--copy: {error}"))?;
@@ -53,96 +57,159 @@ impl Wish {
     }
 }
 
-/// Runs everything in about the time that is asked for and prints the summary to standard output.
-pub(crate) fn run(wish: &Wish) -> Result<(), Failure> {
+/// What else is asked of the main job.
+pub(crate) struct Extra {
+    /// Another program to be measured in turn with ours: found, and as it was named.
+    pub(crate) versus: Option<(Program, String)>,
+    /// Rounds with it.
+    pub(crate) rounds: u64,
+    /// JSON instead of text.
+    pub(crate) json: bool,
+}
+
+/// Runs everything and prints the summary to standard output; after a signal, that of what was measured until then.
+pub(crate) fn run(wish: &Wish, extra: &Extra) -> Result<(), Failure> {
     let signals = Signals::install()?;
     let machine = Machine::read()?;
-    let mut both = Loop::new(wish.shape(&machine)?)?;
-    println!("{}", title(&both, wish));
-    if machine.pair[0] == machine.pair[1] {
-        println!(
-            "  only one CPU may be used: both sides take turns on it, which is right but slow, and says little of a loop"
-        );
+    let both = Loop::new(wish.shape(&machine)?)?;
+    let mut job = Job {
+        wish,
+        signals,
+        both,
+        found: Findings::default(),
+    };
+    if !extra.json {
+        println!("{}", job.title());
     }
-    let rates = rates(&mut both, wish, &signals)?;
-    let cycles = cycles(&mut both, &signals)?;
-    let balance = both.drain()?;
-    let latency = latency::measure(&mut both, LONE)?;
-    both.finish()?;
-    print!(
-        "{}",
-        Summary {
-            loops: Spread::of(&rates.loops).ok_or("no second was measured")?,
-            limit: Spread::of(&rates.limits),
-            cycles,
-            latency,
-            balance,
-        }
-        .text()
-    );
-    println!("{NEXT}");
-    Ok(())
+    let done = job.measure(&machine, extra);
+    let broken = match done {
+        Ok(()) => None,
+        Err(error) => Some(*error.downcast::<Broken>()?),
+    };
+    job.found.broken = broken.as_ref().map(|broken| broken.0);
+    job.end()?;
+    match (extra.json, &broken) {
+        (true, _) => println!("{:#}", job.found.json(job.scenario())),
+        (false, None) => print!("{}{NEXT}", job.found.text()),
+        (false, Some(_)) => print!("{}", job.found.text()),
+    }
+    job.both.finish()?;
+    broken.map_or(Ok(()), |broken| Err(broken.into()))
 }
 
 const NEXT: &str = "\
 What to try next:
-  target/release/mpps --packed --size 512          other rings, other packets; --help has the rest
-  target/release/mpps check                        the engine alone, on null and pcap ports
-  target/release/testpmd --help                    the program that takes DPDK's command lines (cargo build --release makes it)";
+  target/release/mpps --versus dpdk-testpmd    DPDK's program in turn with ours
+  target/release/mpps --packed --size 512      other rings, other packets
+  target/release/mpps copies                   which kind of copy is fastest
+  target/release/testpmd --help                cargo build --release makes it
+";
 
-fn title(both: &Loop, wish: &Wish) -> String {
-    let shape = &both.shape;
-    format!(
-        "mpps {}: vhost <-> virtio-user, io, {} bytes, {} ring, copy {}, path {}; {} on CPU {}, {} on CPU {}, clock {:.2} GHz",
-        env!("CARGO_PKG_VERSION"),
-        shape.size,
-        if wish.packed { "packed" } else { "split" },
-        shape.copiers[1].name(),
-        both.paths(),
-        SIDES[0],
-        shape.cpus[0],
-        SIDES[1],
-        shape.cpus[1],
-        shape.clock.hz() as f64 / 1e9
-    )
+/// The main job while it runs; what it has found stays when a later part fails.
+struct Job<'a> {
+    wish: &'a Wish,
+    signals: Signals,
+    both: Loop,
+    found: Findings,
 }
 
-struct Rates {
-    loops: Vec<f64>,
-    limits: Vec<f64>,
-}
-
-/// The loop for the seconds that are asked for, now and then stopped for the ruler.
-fn rates(both: &mut Loop, wish: &Wish, signals: &Signals) -> Result<Rates, Failure> {
-    // The rest of the time goes for the ruler, cycles and latency.
-    let slices = wish.seconds.saturating_sub(2).max(1);
-    let (mut loops, mut limits) = (Vec::new(), Vec::new());
-    let (mut line, mut most) = (Line::new(), 0.0_f64);
-    both.charge();
-    both.run(true, false)?;
-    nap(SETTLE, signals)?;
-    for slice in 0..slices {
-        // A third of the slices apart: at the beginning, in between and at the end, the machine being as it then is.
-        if slice.is_multiple_of(slices.div_ceil(3)) {
-            both.pause()?;
-            limits.extend(limit(both)?);
-            both.run(true, false)?;
-            nap(SETTLE, signals)?;
-        }
-        let rate = rate(both, SLICE, signals)?;
-        most = most.max(rate);
-        loops.push(rate);
-        let share = if most > 0.0 { rate / most } else { 0.0 };
-        line.show(
-            "vhost <-> virtio-user",
-            rate,
-            share,
-            SLICE * (slices - slice - 1) as u32,
-        );
+impl Job<'_> {
+    fn title(&self) -> String {
+        let shape = &self.both.shape;
+        let alone =
+            "\n  only one CPU may be used: both sides take turns on it, which is right but slow";
+        format!(
+            "mpps {}: vhost <-> virtio-user, io, {} bytes, {} ring, copy {}\n  \
+             {} on CPU {}, {} on CPU {}, clock {:.2} GHz\n  path {}{}",
+            env!("CARGO_PKG_VERSION"),
+            shape.size,
+            self.wish.ring(),
+            shape.copiers[1].name(),
+            SIDES[0],
+            shape.cpus[0],
+            SIDES[1],
+            shape.cpus[1],
+            shape.clock.hz() as f64 / 1e9,
+            self.both.paths(),
+            if shape.cpus[0] == shape.cpus[1] {
+                alone
+            } else {
+                ""
+            }
+        )
     }
-    line.end();
-    both.pause()?;
-    Ok(Rates { loops, limits })
+
+    fn scenario(&self) -> serde_json::Value {
+        let shape = &self.both.shape;
+        serde_json::json!({
+            "bytes": shape.size,
+            "ring": self.wish.ring(),
+            "copy": shape.copiers[1].name(),
+            "path": self.both.paths(),
+            "cpus": { SIDES[0]: shape.cpus[0], SIDES[1]: shape.cpus[1] },
+            "clock_hz": shape.clock.hz(),
+        })
+    }
+
+    /// Everything in order, the other program first: one that can't be measured is told at once.
+    fn measure(&mut self, machine: &Machine, extra: &Extra) -> Result<(), Failure> {
+        if let Some((program, name)) = &extra.versus {
+            let duel = Duel::new(
+                program.clone(),
+                self.wish,
+                extra.rounds,
+                machine,
+                self.signals,
+            );
+            let found = self.found.versus.insert(duel.blank(name));
+            duel.run(&mut self.both, found)?;
+        }
+        self.rates()?;
+        self.found.cycles = Some(cycles(&mut self.both, &self.signals)?);
+        self.found.balance = Some(self.both.drain()?);
+        self.found.latency = Some(latency::measure(&mut self.both, LONE)?);
+        Ok(())
+    }
+
+    /// Stops what runs and draws the balance where that wasn't done; packets were made if any rate was measured.
+    fn end(&mut self) -> Result<(), Failure> {
+        self.both.pause()?;
+        if self.found.balance.is_none() {
+            let balance = self.both.drain()?;
+            self.found.balance = (balance.sent > 0).then_some(balance);
+        }
+        Ok(())
+    }
+
+    /// The loop for the seconds that are asked for, now and then stopped for the ruler.
+    fn rates(&mut self) -> Result<(), Failure> {
+        // The rest of the time goes for the ruler, cycles and latency.
+        let slices = self.wish.seconds.saturating_sub(2).max(1);
+        let (mut line, mut most) = (Line::new(), 0.0_f64);
+        self.both.charge();
+        self.both.run(true, false)?;
+        nap(SETTLE, &self.signals)?;
+        for slice in 0..slices {
+            // A third of the slices apart: at the beginning, in between and at the end, the machine being as it then is.
+            let mut bare = None;
+            if slice.is_multiple_of(slices.div_ceil(3)) {
+                self.both.pause()?;
+                bare = limit(&self.both)?;
+                self.found.limits.extend(bare);
+                self.both.run(true, false)?;
+                nap(SETTLE, &self.signals)?;
+            }
+            let rate = rate(&self.both, SLICE, &self.signals)?;
+            most = most.max(rate);
+            self.found.loops.push(rate);
+            self.found.shares.extend(bare.map(|bare| rate / bare));
+            let share = if most > 0.0 { rate / most } else { 0.0 };
+            let left = live::left(SLICE * (slices - slice - 1) as u32);
+            line.show("vhost <-> virtio-user", rate, share, &left);
+        }
+        line.end();
+        self.both.pause()
+    }
 }
 
 /// What the machine can do at all, where it can be measured.
@@ -175,7 +242,7 @@ pub(crate) fn nap(time: Duration, signals: &Signals) -> Result<(), Failure> {
     let end = Instant::now() + time;
     loop {
         if let Some(signal) = signals.pending() {
-            return Err(format!("{signal}: the measurement was broken off").into());
+            return Err(Broken(signal).into());
         }
         match end.checked_duration_since(Instant::now()) {
             Some(left) if !left.is_zero() => std::thread::sleep(left.min(LOOK)),
@@ -197,57 +264,6 @@ fn cycles(both: &mut Loop, signals: &Signals) -> Result<[(f64, f64); 2], Failure
         let packets = packets.max(1.0);
         (busy / packets, total / packets)
     }))
-}
-
-struct Summary {
-    loops: Spread,
-    limit: Option<Spread>,
-    /// At work and in all.
-    cycles: [(f64, f64); 2],
-    latency: Latency,
-    balance: Balance,
-}
-
-impl Summary {
-    fn text(&self) -> String {
-        let Spread { low, median, high } = self.loops;
-        let [p50, p99, p999] = self
-            .latency
-            .percentiles
-            .map(|time| time.as_nanos() as f64 / 1e3);
-        let share = match self.limit {
-            Some(limit) => format!(
-                "{:.0} % of the {:.2} Mpps that a bare ring pair without checks does here (lowest {:.2}, highest {:.2})",
-                100.0 * median / limit.median,
-                limit.median,
-                limit.low,
-                limit.high
-            ),
-            None => "not measured: that takes two CPUs, and time on both".to_owned(),
-        };
-        let Balance {
-            made,
-            found,
-            dropped,
-            sent,
-            ..
-        } = self.balance;
-        format!(
-            "  rate      {median:.2} Mpps (lowest {low:.2}, highest {high:.2}), every packet once round the loop, seen by {}\n  \
-             cycles    {:.1} of {:.1} a packet at work in {}, {:.1} of {:.1} in {}, the rest looking in vain, while they are counted\n  \
-             latency   p50 {p50:.2} us, p99 {p99:.2} us, p99.9 {p999:.2} us for a lone packet once round, {} rounds\n  \
-             limit     {share}\n  \
-             balance   {sent} sent = {sent} received; of {made} packets {found} found whole at the end, {dropped} dropped by full rings\n",
-            SIDES[1],
-            self.cycles[0].0,
-            self.cycles[0].1,
-            SIDES[0],
-            self.cycles[1].0,
-            self.cycles[1].1,
-            SIDES[1],
-            self.latency.rounds
-        )
-    }
 }
 
 #[cfg(test)]

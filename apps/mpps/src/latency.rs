@@ -32,6 +32,13 @@ pub(crate) struct Latency {
     pub(crate) rounds: usize,
 }
 
+impl Latency {
+    /// The percentiles in microseconds.
+    pub(crate) fn micros(&self) -> [f64; 3] {
+        self.percentiles.map(|time| time.as_nanos() as f64 / 1e3)
+    }
+}
+
 /// Sends packets one at a time for `time` through a loop that is empty and paused.
 pub(crate) fn measure(both: &mut Loop, time: Duration) -> Result<Latency, Failure> {
     both.run(false, false)?;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::bench::{Bench, Sample};
 
 /// Width of the bar.
-const BAR: usize = 24;
+const BAR: usize = 20;
 
 /// Time between two lines that stay, a little less than a second so that none falls out.
 const PERIOD: Duration = Duration::from_millis(900);
@@ -35,12 +35,20 @@ pub(crate) fn watch(bench: &mut Bench, title: &str, time: Duration) -> Vec<Sampl
             title,
             sample.mpps(),
             share,
-            time.saturating_sub(start.elapsed()),
+            &left(time.saturating_sub(start.elapsed())),
         );
         samples.push(sample);
     }
     line.end();
     samples
+}
+
+/// Clears what stands right of the cursor.
+const CLEAR: &str = "\x1b[K";
+
+/// The time to come as the line has it.
+pub(crate) fn left(time: Duration) -> String {
+    format!("{:.0} s left", time.as_secs_f64())
 }
 
 /// The line; printed by whoever measures.
@@ -57,29 +65,30 @@ impl Line {
         }
     }
 
-    /// Shows a rate, its share of the highest one and the time to come.
-    pub(crate) fn show(&mut self, title: &str, mpps: f64, share: f64, left: Duration) {
+    /// Shows a rate, its share of the highest one and what is to come, on less than 80 columns.
+    pub(crate) fn show(&mut self, title: &str, mpps: f64, share: f64, left: &str) {
         let due = self.last.is_none_or(|last| last.elapsed() >= PERIOD);
         if due {
             self.last = Some(Instant::now());
         }
         let bar = "#".repeat((share * BAR as f64).round() as usize);
-        let text = format!(
-            "  {title:<34} {mpps:8.1} Mpps  [{bar:<BAR$}]  {:4.1} s left",
-            left.as_secs_f64()
-        );
+        let text = format!("  {title:<24.24} {mpps:8.2} Mpps [{bar:<BAR$}] {left}");
         // The line is for a human who may have gone: whether it can be written changes nothing.
         let _ = match self.terminal {
-            true => write!(io::stderr(), "\r{text}"),
+            true => write!(io::stderr(), "\r{text}{CLEAR}"),
             false if due => writeln!(io::stderr(), "{text}"),
             false => Ok(()),
         };
     }
 
     /// Leaves the place to what comes next.
-    pub(crate) fn end(&self) {
+    pub(crate) fn end(self) {}
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
         if self.terminal {
-            let _ = write!(io::stderr(), "\r{:110}\r", "");
+            let _ = write!(io::stderr(), "\r{CLEAR}");
         }
     }
 }

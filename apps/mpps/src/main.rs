@@ -5,6 +5,7 @@
 mod balance;
 mod bench;
 mod capture;
+mod copies;
 mod figures;
 mod folder;
 mod job;
@@ -14,6 +15,8 @@ mod numbered;
 mod report;
 mod ring_loop;
 mod selfcheck;
+mod summary;
+mod versus;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -21,7 +24,9 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 use mpps_kernels::CopyKind;
 
-use crate::job::Wish;
+use crate::bench::{Broken, Failure};
+use crate::job::{Extra, Wish};
+use crate::versus::{Program, Trouble};
 
 /// Measures packet paths on this machine: without a command, the vhost <-> virtio-user loop between two threads.
 #[derive(Parser)]
@@ -47,6 +52,15 @@ struct Measured {
     /// How packets are copied: auto, libc, inline, erms, avx2 or avx512.
     #[arg(long, value_name = "KIND", default_value = "auto", value_parser = copy_kind)]
     copy: CopyKind,
+    /// Measures another testpmd in turn with ours, as dpdk-testpmd: a name in PATH or a path.
+    #[arg(long, value_name = "PROGRAM")]
+    versus: Option<String>,
+    /// Rounds with that program, 1 to 100; one takes about 6 seconds.
+    #[arg(long, requires = "versus", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100))]
+    rounds: u64,
+    /// One JSON object on standard output instead of text.
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Subcommand)]
@@ -57,6 +71,21 @@ enum Verb {
         #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(2..=3600))]
         seconds: u64,
     },
+    /// Measures which kind of copy is fastest in vhost, by packet size, round the loop and in each direction.
+    Copies {
+        /// Bytes of a packet without its CRC, 64 to 9000, several with commas between.
+        #[arg(long, value_name = "BYTES", value_delimiter = ',', default_values_t = copies::SIZES, value_parser = clap::value_parser!(u16).range(64..=9000))]
+        sizes: Vec<u16>,
+        /// Rounds, 1 to 1000; one takes about 4 seconds a size.
+        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
+        rounds: u64,
+        /// Packed rings instead of split ones.
+        #[arg(long)]
+        packed: bool,
+        /// One JSON object on standard output instead of tables.
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 fn copy_kind(name: &str) -> Result<CopyKind, String> {
@@ -66,22 +95,59 @@ fn copy_kind(name: &str) -> Result<CopyKind, String> {
     })
 }
 
+/// The main job as it is asked for.
+fn measure(measured: Measured) -> Result<(), Failure> {
+    let versus = match measured.versus {
+        Some(name) => Some((Program::find(&name)?, name)),
+        None => None,
+    };
+    let wish = Wish {
+        seconds: measured.seconds,
+        size: usize::from(measured.size),
+        packed: measured.packed,
+        copy: measured.copy,
+    };
+    let extra = Extra {
+        versus,
+        rounds: measured.rounds,
+        json: measured.json,
+    };
+    job::run(&wish, &extra)
+}
+
+/// 2 where the other program is at fault, as for a wrong command line; as a shell says it, where a signal ended us.
+fn exit_code(error: &Failure) -> ExitCode {
+    if error.is::<Trouble>() {
+        return ExitCode::from(2);
+    }
+    match error.downcast_ref::<Broken>() {
+        Some(Broken(signal)) => ExitCode::from(128 + signal.number() as u8),
+        None => ExitCode::FAILURE,
+    }
+}
+
 fn main() -> ExitCode {
     let args = Args::parse();
     let done = match args.verb {
         Some(Verb::Check { seconds }) => selfcheck::run(Duration::from_secs(seconds)),
-        None => job::run(&Wish {
-            seconds: args.measured.seconds,
-            size: usize::from(args.measured.size),
-            packed: args.measured.packed,
-            copy: args.measured.copy,
+        Some(Verb::Copies {
+            sizes,
+            rounds,
+            packed,
+            json,
+        }) => copies::run(&copies::Wish {
+            sizes,
+            rounds,
+            packed,
+            json,
         }),
+        None => measure(args.measured),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("mpps: {error}");
-            ExitCode::FAILURE
+            exit_code(&error)
         }
     }
 }
@@ -118,6 +184,20 @@ mod tests {
     }
 
     #[test]
+    fn copies_by_size() {
+        let Some(Verb::Copies { sizes, rounds, .. }) =
+            parse("copies --sizes 64,9000").unwrap().verb
+        else {
+            panic!("another verb");
+        };
+        assert_eq!((sizes.as_slice(), rounds), (&[64, 9000][..], 5));
+        let Some(Verb::Copies { sizes, .. }) = parse("copies").unwrap().verb else {
+            panic!("another verb");
+        };
+        assert_eq!(sizes, super::copies::SIZES);
+    }
+
+    #[test]
     fn refusals() {
         for line in [
             "--seconds 1",
@@ -125,6 +205,11 @@ mod tests {
             "--size 1519",
             "--copy fast",
             "--packed check",
+            "--versus",
+            "--rounds 3",
+            "copies --sizes 9001",
+            "copies --rounds 0",
+            "--versus x --rounds 0",
             "wish",
         ] {
             assert!(parse(line).is_err(), "{line}");

@@ -38,7 +38,7 @@ impl Measured {
             f64::NAN
         };
         format!(
-            "  {:<34} {median:8.1} Mpps (lowest {low:.1}, highest {high:.1})  {cycles:6.1} cycles a packet",
+            "  {:<24} {median:7.1} Mpps ({low:.1} to {high:.1}), {cycles:.1} cycles a packet",
             self.title
         )
     }

@@ -9,22 +9,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use mpps_cpu::{Clock, CpuSet};
-use mpps_dev::{
-    DevArgs, DevConfig, EthDev, Events, Lcore, LcoreId, Listener, PortEvent, PortId, ProbeContext,
-};
-use mpps_engines::{EngineSpec, Retry, StreamIo, Watch};
+use mpps_dev::{Events, Lcore, LcoreId, Listener, PortEvent, PortId};
+use mpps_engines::StreamIo;
 use mpps_kernels::Copier;
-use mpps_mbuf::{Burst, Pool, PoolConfig};
-use mpps_shm::{MemoryConfig, PageSource};
-use mpps_worker::{LcoreUsage, Lot, Prelude, Stream, Workers};
+use mpps_mbuf::Pool;
+use mpps_worker::{Lot, Prelude, Workers};
+
+mod side;
+mod ways;
 
 use crate::balance::Balance;
 use crate::bench::Failure;
 use crate::folder::Folder;
-use crate::numbered::{self, BURST, FIRST_BURSTS, First, MADE};
-
-/// Mbufs of a pool: a port's rings, caches and what is on its way.
-const MBUFS: u32 = 8192;
+use crate::numbered::{self, FIRST_BURSTS, First, MADE};
+use side::{MBUFS, Side};
+pub(crate) use ways::Way;
+use ways::{Sink, Source};
 
 /// How long ports in one process may take to find each other.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -50,17 +50,10 @@ pub(crate) struct Shape {
     pub(crate) copiers: [Copier; 2],
 }
 
-struct Side {
-    dev: Box<dyn EthDev>,
-    pool: Pool,
-    usage: Arc<LcoreUsage>,
-    /// None while a worker has it.
-    stream: Option<Stream>,
-}
-
 /// Both ports and what runs on them.
 pub(crate) struct Loop {
     pub(crate) shape: Shape,
+    way: Way,
     sides: Vec<Side>,
     workers: Option<Workers>,
     notes: Arc<Notes>,
@@ -100,14 +93,14 @@ impl Loop {
             format!("net_vhost0,iface={socket}"),
         ];
         let notes = Arc::<Notes>::default();
-        let engine = mpps_engines::find("io").ok_or("there is no engine io")?;
         let mut sides = Vec::new();
         for at in [BACK, FRONT] {
             let events = Events::heard_by(Hears(Arc::clone(&notes)));
-            sides.insert(0, side(&devices[at], at, &shape, events, engine)?);
+            sides.insert(0, side::side(&devices[at], at, &shape, events)?);
         }
         let new = Self {
             shape,
+            way: Way::Round,
             sides,
             workers: None,
             notes,
@@ -200,9 +193,47 @@ impl Loop {
         Ok(())
     }
 
-    /// Packets that the vhost side has received.
+    /// Packets that have come to the end where they are counted: vhost's, unless they go to virtio-user alone.
     pub(crate) fn received(&self) -> u64 {
-        self.sides[BACK].dev.stats().ipackets
+        let end = if self.way == Way::FromVhost {
+            FRONT
+        } else {
+            BACK
+        };
+        self.sides[end].dev.stats().ipackets
+    }
+
+    /// Has the next runs send packets this way. The loop is empty and paused.
+    pub(crate) fn set_way(&mut self, way: Way) -> Result<(), Failure> {
+        for (at, side) in self.sides.iter_mut().enumerate() {
+            let Some(stream) = &mut side.stream else {
+                return Err("a side that runs can't be turned".into());
+            };
+            stream.engine = match (way, at) {
+                (Way::Round, _) => side::engine(&*side.dev, &side.pool, at)?,
+                (Way::FromVirtioUser, FRONT) | (Way::FromVhost, BACK) => {
+                    Box::new(Source::new(side.pool.id(), self.shape.size as u16))
+                }
+                _ => Box::new(Sink),
+            };
+        }
+        self.way = way;
+        Ok(())
+    }
+
+    /// Takes all packets out of the loop without a look at them; an error if one is missing.
+    pub(crate) fn empty(&mut self) -> Result<(), Failure> {
+        self.take_all(|_| Ok(()))?;
+        let stats = [FRONT, BACK].map(|at| self.sides[at].dev.stats());
+        let sent = stats[FRONT].opackets + stats[BACK].opackets;
+        let received = stats[FRONT].ipackets + stats[BACK].ipackets;
+        if sent != received {
+            let what = format!(
+                "{sent} packets were sent and {received} received; the measurement is void"
+            );
+            return Err(self.void(&what).into());
+        }
+        Ok(())
     }
 
     /// Of each side: ticks at work and in all while they were recorded, and packets received, since the ports were made.
@@ -226,27 +257,12 @@ impl Loop {
 
     /// Takes all packets out of the loop and draws the balance since it was last empty.
     pub(crate) fn drain(&mut self) -> Result<Balance, Failure> {
-        let pools: Vec<Pool> = self.sides.iter().map(|side| side.pool.clone()).collect();
-        let mut lcore = Lcore::new(LcoreId(0), &pools, self.shape.clock);
         let mut seen = vec![false; MADE as usize];
-        let (mut found, mut dropped, mut empty) = (0, 0, 0);
-        while empty < EMPTY_LOOKS {
-            empty += 1;
-            for side in &mut self.sides {
-                let Some(stream) = &mut side.stream else {
-                    return Err("the loop can't be emptied while it runs".into());
-                };
-                if stream.io.receive(&mut lcore) == 0 {
-                    continue;
-                }
-                empty = 0;
-                for packet in stream.io.burst.as_slice() {
-                    take(packet.data(), self.shape.size, &mut seen)?;
-                    found += 1;
-                }
-                lcore.free(&mut stream.io.burst);
-            }
-        }
+        let (mut found, mut dropped, size) = (0, 0, self.shape.size);
+        self.take_all(|bytes| {
+            found += 1;
+            take(bytes, size, &mut seen)
+        })?;
         for side in &mut self.sides {
             if let Some(stream) = &mut side.stream {
                 dropped += stream.io.stats.dropped.get();
@@ -265,6 +281,33 @@ impl Loop {
         balance
             .verdict()
             .map_err(|error| self.void(&error.to_string()).into())
+    }
+
+    /// Receives at both sides until nothing comes any more, and shows every packet.
+    fn take_all(
+        &mut self,
+        mut look: impl FnMut(&[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let pools: Vec<Pool> = self.sides.iter().map(|side| side.pool.clone()).collect();
+        let mut lcore = Lcore::new(LcoreId(0), &pools, self.shape.clock);
+        let mut empty = 0;
+        while empty < EMPTY_LOOKS {
+            empty += 1;
+            for side in &mut self.sides {
+                let Some(stream) = &mut side.stream else {
+                    return Err("the loop can't be emptied while it runs".into());
+                };
+                if stream.io.receive(&mut lcore) == 0 {
+                    continue;
+                }
+                empty = 0;
+                for packet in stream.io.burst.as_slice() {
+                    look(packet.data())?;
+                }
+                lcore.free(&mut stream.io.burst);
+            }
+        }
+        Ok(())
     }
 
     /// Closes the ports and checks that every mbuf is home.
@@ -315,60 +358,4 @@ pub(crate) fn one_cpu(cpu: usize) -> CpuSet {
     let mut cpus = CpuSet::default();
     cpus.insert(cpu);
     cpus
-}
-
-fn side(
-    device: &str,
-    at: usize,
-    shape: &Shape,
-    events: Events,
-    engine: &EngineSpec,
-) -> Result<Side, Failure> {
-    let pages = Arc::new(PageSource::new(MemoryConfig::default())?);
-    let config = PoolConfig {
-        name: SIDES[at].to_owned(),
-        size: MBUFS,
-        data_room: 2176,
-        cache_size: 250,
-        node: None,
-    };
-    let pool = Pool::create(config, &pages)?;
-    pool.prime(MBUFS as usize / 4);
-    let args: DevArgs = device.parse()?;
-    let driver =
-        mpps_drivers::find(args.name()).ok_or_else(|| format!("no driver for {}", args.name()))?;
-    let port = at as u16;
-    let mut context = ProbeContext::new(PortId::new(port)?);
-    context.copier = shape.copiers[at];
-    context.pages = Some(pages);
-    context.events = events;
-    let mut dev = driver.probe(&args, &context)?;
-    dev.configure(&DevConfig::plain(&pool, 1))?;
-    let mut queues = dev.start()?;
-    let io = StreamIo {
-        rx: queues.rx.first_mut().and_then(Option::take),
-        tx: queues.tx.first_mut().and_then(Option::take),
-        rx_at: (port, 0),
-        tx_at: (port, 0),
-        burst: Burst::new(BURST),
-        stats: Arc::default(),
-        histogram: None,
-        retry: Retry {
-            times: 0,
-            delay_us: 0,
-        },
-        watch: Watch::new(|_| {}),
-        stop: Arc::default(),
-    };
-    Ok(Side {
-        stream: Some(Stream {
-            engine: (engine.make)(&crate::bench::stream_setup(&*dev, &pool, at)?)?,
-            io,
-            enabled: true,
-            first: None,
-        }),
-        dev,
-        pool,
-        usage: Arc::default(),
-    })
 }

@@ -13,8 +13,8 @@ use crate::{capture, live};
 /// Time that a thousand frames may take from file to file.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-const NULL: &str = "null ports, macswap, 64 bytes";
-const PCAP: &str = "pcap ports, macswap, mixed frames";
+const NULL: &str = "null, macswap, 64 bytes";
+const PCAP: &str = "pcap, macswap, mixed";
 
 /// Runs everything in about `time` and prints the summary to standard output.
 pub(crate) fn run(time: Duration) -> Result<(), Failure> {

@@ -77,12 +77,14 @@ fn the_main_job_tells_figures_and_leaves_nothing_behind() {
     let balance = line("balance ");
     let sent = number_before(balance, "sent");
     assert!(sent > 0.0 && balance.contains(&format!("= {sent} received")));
+    let wide = text.lines().find(|line| line.chars().count() > 80);
+    assert_eq!(wide, None, "wider than a terminal");
     assert!(errors.contains("Mpps"), "no live line: {errors}");
     assert_eq!(left_behind(folder.path()), 0);
 }
 
 #[test]
-fn ctrl_c_ends_it_in_one_line_and_leaves_nothing_behind() {
+fn ctrl_c_tells_what_was_measured_and_leaves_nothing_behind() {
     let folder = Folder::new();
     let child = lab(folder.path(), &["--seconds", "60"])
         .spawn()
@@ -92,17 +94,93 @@ fn ctrl_c_ends_it_in_one_line_and_leaves_nothing_behind() {
         std::thread::sleep(Duration::from_millis(20));
     }
     assert_eq!(left_behind(folder.path()), 1, "its folder");
+    // A second or two are measured by then, on a machine that is idle.
+    std::thread::sleep(Duration::from_secs(4));
     let kill = Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status();
     assert!(kill.is_ok_and(|status| status.success()));
     let output = finish(child);
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success());
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(130), "{text}\n{errors}");
+    // On a busy one there may be none.
+    if errors.contains("Mpps") {
+        assert!(
+            text.contains("  rate ") && text.contains("  balance "),
+            "{text}"
+        );
+    }
+    assert!(!text.contains("latency"), "{text}");
     let own: Vec<&str> = errors
         .lines()
         .filter(|line| line.contains("mpps: "))
         .collect();
     assert!(own.len() == 1 && own[0].contains("SIGINT"), "{errors}");
     assert_eq!(left_behind(folder.path()), 0);
+}
+
+#[test]
+fn another_testpmd_is_measured_in_turn() {
+    let folder = Folder::new();
+    let rival = folder.path().join("rival");
+    fs::copy(program::testpmd(), &rival).expect("a copy");
+    fs::copy(program::testpmd(), folder.path().join("testpmd")).expect("a copy");
+    let rival = rival.to_str().expect("a plain name");
+    let words = [
+        "--seconds",
+        "2",
+        "--versus",
+        rival,
+        "--rounds",
+        "1",
+        "--json",
+    ];
+    let output = finish(lab(folder.path(), &words).spawn().expect("it starts"));
+    let (text, errors) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    assert!(output.status.success(), "{text}\n{errors}");
+    assert!(
+        text.starts_with('{') && text.trim_end().ends_with('}'),
+        "{text}"
+    );
+    // The numbers between the brackets behind a name.
+    let numbers = |name: &str| -> Vec<f64> {
+        let (_, rest) = text.split_once(name).expect(name);
+        let (list, _) = rest
+            .split_once('[')
+            .expect(name)
+            .1
+            .split_once(']')
+            .expect(name);
+        list.split(',')
+            .map(|word| word.trim().parse().expect(name))
+            .collect()
+    };
+    let (ours, theirs) = (numbers("\"ours_mpps\""), numbers("\"theirs_mpps\""));
+    assert!(ours.len() == 1 && ours[0] > 0.0 && theirs.len() == 1 && theirs[0] > 0.0);
+    assert!((numbers("\"ratios\"")[0] - ours[0] / theirs[0]).abs() < 1e-9);
+    assert_eq!(left_behind(folder.path()), 0);
+}
+
+#[test]
+fn a_program_that_is_no_testpmd_is_told_in_one_line() {
+    for (word, why) in [
+        ("no-such-testpmd", "in PATH"),
+        ("/etc/passwd", "isn't a program"),
+        ("true", "ended"),
+    ] {
+        let folder = Folder::new();
+        let words = ["--seconds", "2", "--versus", word];
+        let output = finish(lab(folder.path(), &words).spawn().expect("it starts"));
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{word}: {errors}");
+        assert!(
+            errors.lines().count() == 1 && errors.contains(why),
+            "{word}: {errors}"
+        );
+        assert_eq!(left_behind(folder.path()), 0);
+    }
 }
