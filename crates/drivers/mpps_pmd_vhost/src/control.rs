@@ -18,7 +18,7 @@ const SEND: Duration = Duration::from_secs(1);
 /// How often to look whether the front end's memory is still there, for losses that no poller has come across.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// A pause after a connection that ended badly, so that a front end that keeps failing costs no CPU.
+/// A pause after a connection that ended badly, or that this side made, so that a front end that keeps failing costs no CPU.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// What the main thread and the control thread hold together.
@@ -104,8 +104,8 @@ pub(crate) fn run(shared: &Shared, mut endpoint: Endpoint) {
         shared.tell(&gone, &mut last);
         match end {
             End::Stop => return,
-            End::Left => {}
-            End::Broken => {
+            End::Left if endpoint.listens() => {}
+            End::Left | End::Broken => {
                 // A failure to wait is the next wait's trouble.
                 let _ = poll_readable([shared.waker.as_fd()], Some(PAUSE));
             }

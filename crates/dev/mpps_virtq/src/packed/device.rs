@@ -240,9 +240,10 @@ impl DeviceRing {
         peer::full_fence();
         // SAFETY: the driver's event structure, four bytes, aligned.
         let event = unsafe { peer::load(self.driver.as_ptr()) };
-        let first = !std::mem::replace(&mut self.told, true);
+        // A place named before the first time may be of another ring's life.
+        let place = self.event_idx && std::mem::replace(&mut self.told, true);
         match &self.call {
-            Some(call) if first || wanted(event, self.event_idx, self.next, moved, self.size) => {
+            Some(call) if wanted(event, place, self.next, moved, self.size) => {
                 notify(call, &self.tally)
             }
             _ => self.tally.suppressed.add(1),

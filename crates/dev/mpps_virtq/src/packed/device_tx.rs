@@ -256,7 +256,11 @@ impl TxRing {
                 return self.unwalked(fresh);
             };
             left -= walked.taken;
-            least = if least == 0 { walked.taken } else { least.min(walked.taken) };
+            least = if least == 0 {
+                walked.taken
+            } else {
+                least.min(walked.taken)
+            };
             at = at.advance(walked.taken, self.ring.size);
             let first = self.filled.is_empty();
             let skip = if first { HEADER as usize } else { 0 };

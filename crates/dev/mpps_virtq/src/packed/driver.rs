@@ -233,9 +233,10 @@ impl DriverRing {
             let place = self.start.as_ptr().add(self.layout.device).cast::<u32>();
             peer::load(place)
         };
-        let first = !std::mem::replace(&mut self.told, true);
+        // A place named before the first time may be of another ring's life.
+        let place = self.event_idx && std::mem::replace(&mut self.told, true);
         match &self.kick {
-            Some(kick) if first || wanted(event, self.event_idx, self.avail, moved, self.size) => {
+            Some(kick) if wanted(event, place, self.avail, moved, self.size) => {
                 notify(kick, &self.tally)
             }
             _ => self.tally.suppressed.add(1),

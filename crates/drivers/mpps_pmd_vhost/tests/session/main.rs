@@ -9,6 +9,7 @@ mod lengths;
 mod lies;
 mod life;
 mod messages;
+mod returning;
 mod rig;
 mod settings;
 mod truncated;

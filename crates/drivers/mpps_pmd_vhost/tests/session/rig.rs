@@ -14,7 +14,7 @@ use mpps_mbuf::{Burst, Pool, PoolConfig};
 use mpps_pmd_vhost::Vhost;
 use mpps_shm::{MemoryConfig, PageSource};
 
-pub(crate) const MBUFS: u32 = 2048;
+pub(crate) const MBUFS: u32 = 4096;
 
 static SERIAL: AtomicU16 = AtomicU16::new(0);
 
