@@ -119,3 +119,44 @@ fn split() {
 fn packed() {
     every_page_written_is_marked(PACKED);
 }
+
+#[test]
+fn v_01_pages_beyond_a_log_are_marked_nowhere() {
+    for features in [SPLIT, PACKED] {
+        let mut rig = Rig::new("", 1);
+        let mut front = Front::up(&rig, features, 1);
+        let log = rustix::fs::memfd_create("log", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
+        rustix::fs::ftruncate(&log, 3 * OFFSET).unwrap();
+        // One page of log is for the first 128 MiB; where the front end is, and where it says that its rings are logged,
+        // lies far behind.
+        let area = LogArea {
+            size: OFFSET,
+            offset: OFFSET,
+        };
+        let base = Request::SetLogBase(LogBase::Shared(area, log.as_fd()));
+        front.talk.done(&base);
+        let bits = features.bits() | F_PROTOCOL_FEATURES | F_LOG_ALL;
+        front.talk.done(&Request::SetFeatures(bits));
+        for (index, log) in [(0, u64::MAX - 3), (1, 1 << 40)] {
+            let at = front.addresses(index);
+            front.talk.done(&Request::SetVringAddr(VringAddr {
+                index,
+                flags: VringAddr::LOG,
+                descriptor: at.desc,
+                used: at.used,
+                available: at.avail,
+                log,
+            }));
+        }
+        front.exchange(&mut rig, 300);
+        let mut all = [1; 3 * OFFSET as usize];
+        rustix::io::pread(&log, &mut all, 0).unwrap();
+        // The addresses of a ring that wrap round may be marked in the log; what is beside the log is nobody's.
+        let (before, rest) = all.split_at(OFFSET as usize);
+        let beside = before.iter().chain(&rest[OFFSET as usize..]);
+        assert!(beside.into_iter().all(|byte| *byte == 0));
+        assert_eq!(rig.heard.troubles(), [""; 0]);
+        front.finish();
+        rig.finish();
+    }
+}

@@ -112,6 +112,36 @@ fn who_signals_is_never_stopped_by_one_who_fills_the_counter() {
     });
 }
 
+/// In a process of its own, which has no descriptor left when it signals for the first time.
+#[test]
+fn without_asynchronous_io_a_counter_is_written_to_and_that_is_known() {
+    const CHILD: &str = "MPPS_TEST_CHILD";
+    let name = "eventfd::tests::without_asynchronous_io_a_counter_is_written_to_and_that_is_known";
+    if std::env::var_os(CHILD).is_none() {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        child
+            .args(["--exact", "--test-threads=1", name])
+            .env(CHILD, "1");
+        let done = child.output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+        return;
+    }
+    let (theirs, ours) = blocking();
+    let limit = rustix::process::Rlimit {
+        current: Some(3),
+        maximum: Some(3),
+    };
+    rustix::process::setrlimit(rustix::process::Resource::Nofile, limit).unwrap();
+    assert!(signalling_trouble().is_none());
+    assert!(ours.signal() && ours.signal());
+    assert!(signalling_trouble().is_some());
+    // Nobody fills it just now.
+    rustix::io::read(&theirs, &mut [0_u8; 8]).unwrap();
+    rustix::io::write(&theirs, &FULL.to_ne_bytes()).unwrap();
+    assert!(ours.signal());
+    assert_eq!(taken(&theirs), FULL);
+}
+
 #[test]
 fn something_else_than_a_counter_is_refused() {
     let (reader, _writer) = rustix::pipe::pipe().unwrap();

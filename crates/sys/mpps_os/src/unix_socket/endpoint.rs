@@ -9,6 +9,8 @@ use crate::{Waker, poll_readable};
 
 /// How long to wait before the next try to connect.
 const RETRY: Duration = Duration::from_millis(20);
+// A peer that starts is to be met at once.
+const _: () = assert!(RETRY.as_millis() <= 50);
 
 /// Listens at a path or connects to it. A second peer that connects while one is served waits in the listener's queue.
 #[derive(Debug)]
