@@ -6,8 +6,11 @@
 mod chains;
 mod counters;
 mod endings;
+mod frames;
+mod offloads;
 mod order;
 mod pcap;
+mod relay;
 mod returns;
 mod rig;
 #[expect(dead_code, reason = "made for sessions of DPDK's program as well")]

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::MutexGuard;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use super::run::{OURS, Run, alone};
@@ -24,7 +25,11 @@ pub(crate) struct Folder(PathBuf);
 
 impl Folder {
     pub(crate) fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("mpps-pair-{name}-{}", std::process::id()));
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        // Relaxed: a lone counter.
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let own = format!("mpps-pair-{name}-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(own);
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
     }
