@@ -1,5 +1,7 @@
 //! What the port refuses, and that it goes on as if nothing had been.
 
+use std::sync::atomic::Ordering;
+
 use mpps_dev::{DevConfig, Driver, PortId, ProbeContext, RxOffloads};
 use mpps_pmd_virtio_user::VirtioUser;
 
@@ -98,6 +100,73 @@ fn modes_need_the_control_queue() {
     rig.dev.set_promiscuous(true).unwrap();
     assert!(rig.dev.port().promiscuous());
     rig.finish();
+}
+
+#[test]
+fn several_queues_bring_the_control_queue_and_use_what_is_configured() {
+    let mut rig = Rig::new(",queues=4,server=1", 2);
+    rig.dev.set_promiscuous(true).unwrap();
+    rig.start();
+    let peer = rig.meet(Manner::default());
+    rig.wait_link(true);
+    let rings = || peer.learned.enabled.load(Ordering::Relaxed);
+    assert_eq!(rings(), 4);
+    rig.stop();
+    assert_eq!(rings(), 0);
+    let four = DevConfig::plain(&rig.pool, 4);
+    rig.dev.configure(&four).unwrap();
+    rig.start();
+    rig.wait_link(true);
+    assert_eq!(rings(), 8);
+    drop(peer);
+    rig.finish();
+}
+
+#[test]
+fn rss_is_refused_by_name() {
+    let mut rig = Rig::new(",queues=2", 2);
+    let mut config = DevConfig::plain(&rig.pool, 2);
+    config.rss.types = 1 << 2;
+    let line = rig.dev.configure(&config).unwrap_err().to_string();
+    assert!(
+        line.contains("RSS") && line.contains("net_virtio_user0"),
+        "{line}"
+    );
+    rig.start();
+    rig.finish();
+}
+
+#[test]
+fn speed_and_address_are_what_was_asked_for() {
+    let rig = Rig::new(",speed=25000,mac=02:03:04:05:06:07", 1);
+    assert_eq!(rig.dev.link().speed, 25_000);
+    let mac = rig.dev.port().mac().to_string().to_lowercase();
+    assert_eq!(mac, "02:03:04:05:06:07");
+    rig.finish();
+    let (one, two) = (Rig::new("", 1), Rig::new("", 1));
+    assert_eq!(one.dev.link().speed, u32::MAX);
+    let macs = [one.dev.port().mac(), two.dev.port().mac()];
+    assert!(macs[0] != macs[1] && macs.iter().all(|mac| mac.is_unicast()));
+    one.finish();
+    two.finish();
+}
+
+#[test]
+fn back_ends_of_other_kinds_are_refused_by_name() {
+    for (args, words) in [
+        ("path=/dev/vhost-net", "vhost-kernel, which isn't available"),
+        (
+            "path=/dev/vhost-vdpa-0",
+            "vhost-vdpa, which isn't available",
+        ),
+        ("path=./s,iface=tap0", "leave iface out"),
+    ] {
+        let line = probe(&format!("net_virtio_user0,{args}"));
+        assert!(
+            line.contains(words) && line.contains("net_virtio_user0"),
+            "{line}"
+        );
+    }
 }
 
 #[test]
