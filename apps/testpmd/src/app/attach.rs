@@ -1,19 +1,19 @@
 //! Ports that come and go while the program runs.
 //!
 //! A port that is attached inherits what all ports are asked for (queues, rings, offloads, RSS types), is promiscuous and
-//! stopped, takes the lowest number that is free and joins the forwarding ports. One that is detached leaves them.
+//! stopped, takes the lowest number that is free and joins the forwarding ports: at once, or, as streams that run are
+//! those of the last start, when forwarding stops. One that is detached leaves them.
 
 use super::{App, PortSlot};
 use crate::plan::PlannedDevice;
 use crate::text::{ConfigRefusal, Lifecycle, Refusal};
 
 impl App {
-    /// `port attach`: a device, as behind `--vdev`, becomes a port.
+    /// `port attach`: a device, as behind `--vdev`, becomes a port, also while others forward.
     ///
     /// # Errors
-    /// Forwarding goes on, or the device can't be a port; nothing changes then.
+    /// The device can't be a port; nothing changes then.
     pub fn attach(&mut self, text: &str) -> Result<(), ConfigRefusal> {
-        self.need_idle()?;
         self.out.line(Lifecycle::Attaching);
         let refuse = |why: String| ConfigRefusal::Attach(text.to_owned(), why);
         let device = PlannedDevice::parse(text).map_err(|error| refuse(error.to_string()))?;
@@ -40,15 +40,29 @@ impl App {
             self.ports[number] = Some(slot);
         }
         self.make_promiscuous(&[id]);
-        // It takes part even where fewer ports than there are did, as in DPDK: it stands behind those that do.
-        let at = self.forwarding.nb_ports.min(self.forwarding.ports.len());
-        self.forwarding.ports.insert(at, id);
-        self.forwarding.nb_ports = at + 1;
-        self.lay_out();
+        self.forwarding.joining.push(id);
+        if self.forwarding.running.is_none() {
+            self.join();
+        }
         self.out
             .line(Lifecycle::Attached(id, self.port_ids().len()));
         self.out.line(Lifecycle::Done);
         Ok(())
+    }
+
+    /// Ports that were attached become forwarding ports. Nothing runs.
+    pub(super) fn join(&mut self) {
+        let joining = std::mem::take(&mut self.forwarding.joining);
+        if joining.is_empty() {
+            return;
+        }
+        for id in joining {
+            // It takes part even where fewer ports than there are did, as in DPDK: it stands behind those that do.
+            let at = self.forwarding.nb_ports.min(self.forwarding.ports.len());
+            self.forwarding.ports.insert(at, id);
+            self.forwarding.nb_ports = at + 1;
+        }
+        self.lay_out();
     }
 
     /// `port detach`, also while other ports forward.
@@ -111,6 +125,7 @@ impl App {
             .filter(|port| **port != id)
             .count();
         self.forwarding.ports.retain(|port| *port != id);
+        self.forwarding.joining.retain(|port| *port != id);
         self.forwarding.nb_ports = active;
         // Streams that run are those of the last layout; it is made anew at the next start.
         if self.forwarding.running.is_none() {

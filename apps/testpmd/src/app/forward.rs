@@ -318,6 +318,7 @@ impl App {
         }
         self.show_fwd_stats();
         self.out.line(Lifecycle::Stopped);
+        self.join();
         Ok(())
     }
 

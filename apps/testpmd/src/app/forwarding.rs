@@ -56,6 +56,8 @@ pub struct Forwarding {
     pub ports: Vec<u16>,
     /// How many ports take part.
     pub nb_ports: usize,
+    /// Ports that were attached during the run, which take part when it is over.
+    pub joining: Vec<u16>,
     /// Forwarding lcores in order; the first `nb_cores` take part.
     pub lcores: Vec<u32>,
     /// How many lcores take part.
@@ -117,6 +119,7 @@ impl Forwarding {
             },
             ports: selected,
             nb_ports,
+            joining: Vec::new(),
             lcores,
             nb_cores,
             topology: match args.ports.topology {

@@ -310,6 +310,7 @@ impl App {
             }
             self.ports[usize::from(id)] = None;
             self.forwarding.ports.retain(|port| *port != id);
+            self.forwarding.joining.retain(|port| *port != id);
             self.forwarding.nb_ports = self.forwarding.nb_ports.min(self.forwarding.ports.len());
             self.out.line(Lifecycle::Closed(id));
         }

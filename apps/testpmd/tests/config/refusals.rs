@@ -292,7 +292,6 @@ fn while_packets_are_forwarded() {
         "set portmask 1",
         "set burst 16",
         "set default",
-        "port attach net_null2",
     ];
     for line in lines {
         refused(&mut rig, &[(line, "Please stop forwarding first")]);

@@ -10,6 +10,7 @@ mod frames;
 mod offloads;
 mod order;
 mod pcap;
+mod queues;
 mod relay;
 mod returns;
 mod rig;
