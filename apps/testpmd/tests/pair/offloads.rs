@@ -207,6 +207,31 @@ fn checksums_are_completed_behind_every_engine() {
     }
 }
 
+/// csum cuts what it sends into segments, so that headers lie in several.
+#[test]
+fn checksums_of_split_packets_are_completed() {
+    let specs = specs();
+    let scratch = Folder::new("split-sink");
+    let sink = sink(scratch.path());
+    for lines in [
+        ["set txpkts 45,3,60", "set txsplit on"],
+        ["set txpkts 64,100,200", "set txsplit rand"],
+    ] {
+        let way = Way {
+            name: "split",
+            front: FRONT,
+            front_lines: &lines,
+            back: &[BACK, &sink],
+            options: &["-i", "--no-flush-rx", "--mbuf-size=1024"],
+            lines: &["set fwd macswap"],
+            expected: specs.len() as u64,
+            sink: 1,
+            features: (CSUM, HOST_TSO),
+        };
+        assert_whole(lines[1], &specs, &way.captured(&frames(&specs)), 0);
+    }
+}
+
 /// The same by way of a ring port, which hands packets on as they are.
 #[test]
 fn checksums_are_completed_behind_a_ring() {
