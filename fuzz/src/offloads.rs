@@ -1,5 +1,7 @@
 //! Headers of virtio-net before packets, and what they make a transmit port do.
 
+mod whole;
+
 use mpps_mbuf::{Caches, Mbuf, OffloadFlags, Pool, TxOffload};
 use mpps_soft::finish_but;
 use mpps_virtq::net_header::{NetHeader, NetOffloads, Verdict};
@@ -28,16 +30,24 @@ pub fn net_header(data: &[u8]) {
 }
 
 fn with_pool(input: &mut Input<'_>, pool: &Pool, caches: &mut Caches) {
-    let offloads = NetOffloads::from_bits_truncate(input.u8());
+    let choice = input.u8();
+    if choice & 0x80 != 0 {
+        return whole::frame(input, pool, caches);
+    }
+    let offloads = NetOffloads::from_bits_truncate(choice);
     let passed_on = OffloadFlags::DEBT & OffloadFlags::from_bits_truncate(input.u64());
     let requests = input.once_in(4).then(|| (input.u64(), lengths(input)));
-    let header = input.array::<12>();
+    let fitting = choice & 0x40 != 0;
+    let mut header = input.array::<12>();
     let segment = 1 + usize::from(input.u16() % ROOM);
     let repeat = usize::from(input.u8() % 32);
     let bytes = input.rest();
     let Some(mut packet) = packet(bytes, repeat, segment, pool, caches) else {
         return;
     };
+    if fitting {
+        fit(&mut header, packet.pkt_len());
+    }
     let verdict = NetHeader::apply(header, &mut packet, offloads);
     judge(&packet, header, verdict, offloads);
     if verdict == Verdict::BadHeader {
@@ -63,6 +73,22 @@ fn with_pool(input: &mut Input<'_>, pool: &Pool, caches: &mut Caches) {
         );
     }
     finish(packet, passed_on, pool, caches);
+}
+
+/// Makes a header one that says something, of places about the end of the packet: bytes at random seldom do.
+fn fit(header: &mut [u8; 12], len: u32) {
+    let [flags, kind, _, hdr_len, _, gso_size, start, _, offset, ..] = *header;
+    let near = |at: u8| (len as u16).wrapping_add(4).wrapping_sub(u16::from(at));
+    *header = NetHeader {
+        flags: flags | 1,
+        gso_type: [0, 1, 4, 5, 0x81, 0x84, 3, 2][usize::from(kind & 7)],
+        hdr_len: near(hdr_len),
+        gso_size: u16::from(gso_size),
+        csum_start: near(start),
+        csum_offset: u16::from(offset & 0x1f),
+        num_buffers: 0,
+    }
+    .to_bytes();
 }
 
 fn lengths(input: &mut Input<'_>) -> TxOffload {

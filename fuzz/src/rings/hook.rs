@@ -32,9 +32,10 @@ impl Change {
     }
 }
 
-/// The most loads of a burst, by far: each of a ring's chains with as many descriptors as there can be.
+/// The most loads of a burst: a few thousand descriptors at most, of a load or two each, and then as many copies, and
+/// those of the pieces that packets of 64 KiB take.
 #[cfg(mpps_double_fetch)]
-const MOST_LOADS: u64 = 1_000_000;
+const MOST_LOADS: u64 = 30_000;
 
 #[cfg(mpps_double_fetch)]
 mod set {

@@ -51,6 +51,15 @@ impl Window {
         }
     }
 
+    /// `len` bytes at an address, fewer where memory ends.
+    fn read_all(&self, address: usize, len: usize) -> Vec<u8> {
+        let at = address.wrapping_sub(self.address);
+        let mut out = vec![0; len.min(self.len.saturating_sub(at))];
+        let read = pread(&self.fd, &mut out, self.offset + at as u64);
+        assert_eq!(read, Ok(out.len()));
+        out
+    }
+
     pub(super) fn read<const N: usize>(&self, address: usize) -> [u8; N] {
         let mut out = [0; N];
         if self.has(address, N) {
@@ -79,6 +88,8 @@ pub(super) struct Liar {
     size: u32,
     at: RingAddresses,
     taken: Vec<Taken>,
+    /// What was given back last.
+    given: Option<Taken>,
     /// Where it reads, and where it writes, next.
     read: Cursor,
     write: Cursor,
@@ -117,17 +128,24 @@ impl Liar {
             size,
             at,
             taken: Vec::new(),
+            given: None,
             read: Cursor::default(),
             write: Cursor::default(),
         }
     }
 
-    fn number16(&self, address: u64) -> u16 {
-        u16::from_le_bytes(self.ring.read(address as usize))
+    fn number16(&self, seen: &[u8], address: u64) -> u16 {
+        let at = (address - self.at.desc) as usize;
+        let bytes = seen.get(at..at + 2).and_then(|bytes| bytes.try_into().ok());
+        u16::from_le_bytes(bytes.unwrap_or_default())
     }
 
-    fn descriptor(&self, slot: u32) -> (usize, u32, u16, u16) {
-        let bytes: [u8; 16] = self.ring.read(self.at.desc as usize + 16 * slot as usize);
+    fn descriptor(seen: &[u8], slot: u32) -> (usize, u32, u16, u16) {
+        let at = 16 * slot as usize;
+        let bytes = seen
+            .get(at..at + 16)
+            .and_then(|bytes| bytes.try_into().ok());
+        let bytes: [u8; 16] = bytes.unwrap_or_default();
         let [a @ .., _, _, _, _, _, _, _, _] = bytes;
         let [_, _, _, _, _, _, _, _, l0, l1, l2, l3, f0, f1, s0, s1] = bytes;
         (
@@ -140,26 +158,29 @@ impl Liar {
 
     /// Takes what is available, as an honest device does.
     pub(super) fn take(&mut self) {
+        // Descriptors and, in the split ring, the available ring behind them, as they are now.
+        let len = self.size as usize * 18 + 256;
+        let seen = self.ring.read_all(self.at.desc as usize, len);
         for _ in 0..self.size.min(MOST_TAKEN) {
             let next = if self.packed {
-                self.next_packed()
+                self.next_packed(&seen)
             } else {
-                self.next_split()
+                self.next_split(&seen)
             };
             let Some(taken) = next else { return };
             self.taken.push(taken);
         }
     }
 
-    fn next_split(&mut self) -> Option<Taken> {
-        let index = self.number16(self.at.avail + 2);
+    fn next_split(&mut self, seen: &[u8]) -> Option<Taken> {
+        let index = self.number16(seen, self.at.avail + 2);
         if index == self.read.slot as u16 {
             return None;
         }
         let entry = u64::from(self.read.slot & (self.size - 1));
-        let head = u32::from(self.number16(self.at.avail + 4 + 2 * entry));
+        let head = u32::from(self.number16(seen, self.at.avail + 4 + 2 * entry));
         self.read.slot = self.read.slot.wrapping_add(1);
-        let (address, len, _, _) = self.descriptor(head % self.size);
+        let (address, len, _, _) = Self::descriptor(seen, head % self.size);
         Some(Taken {
             id: head,
             descriptors: 1,
@@ -168,10 +189,10 @@ impl Liar {
         })
     }
 
-    fn next_packed(&mut self) -> Option<Taken> {
-        let (address, len, _, _) = self.descriptor(self.read.slot);
+    fn next_packed(&mut self, seen: &[u8]) -> Option<Taken> {
+        let (address, len, _, _) = Self::descriptor(seen, self.read.slot);
         for descriptors in 1..=self.size {
-            let (_, _, id, flags) = self.descriptor(self.read.slot);
+            let (_, _, id, flags) = Self::descriptor(seen, self.read.slot);
             let available = if self.read.odd { USED } else { AVAIL };
             if flags & (AVAIL | USED) != available {
                 return None;
@@ -189,8 +210,9 @@ impl Liar {
         None
     }
 
-    /// Gives some of it back: right, or with another number, another length, out of order, twice, or with a header that
-    /// says what the input has it say.
+    /// Gives some of it back: right, or with another number, another length, out of order, twice, in the wrong round, or
+    /// with a header that says what the input has it say. What is wrong is mostly next to what is right: that is where
+    /// checks are.
     pub(super) fn give_back(&mut self, input: &mut Input<'_>) {
         for _ in 0..=input.below(33) {
             if self.taken.is_empty() {
@@ -210,8 +232,13 @@ impl Liar {
             match kind & 0x1f {
                 0..=3 => len = u32::from(input.u16()) % buffer.len.saturating_add(4).max(1),
                 4 => len = input.u32(),
-                5 => buffer.id = u32::from(input.u16()),
+                5 => buffer.id = self.size + u32::from(input.u8() & 3),
                 6 => buffer.id = input.u32(),
+                28 => buffer.id = self.given.map_or(buffer.id, |given| given.id),
+                29 => {
+                    buffer.id = u32::from(input.u8()) % self.size;
+                    buffer.descriptors = 1 + u32::from(input.u8() & 3);
+                }
                 7..=12 => self.buffers.write(buffer.address, &input.array::<12>()),
                 13..=15 => self
                     .buffers
@@ -221,7 +248,10 @@ impl Liar {
                     .write(buffer.address, &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0]),
                 _ => {}
             }
+            self.given = Some(buffer);
+            self.write.odd ^= kind & 0x1f == 30;
             self.used(buffer, len);
+            self.write.odd ^= kind & 0x1f == 30;
         }
     }
 
