@@ -8,7 +8,8 @@ use mpps_kernels::CopyKind;
 use mpps_mbuf::{Burst, Caches, Pool};
 use mpps_shm::Mapping;
 use mpps_virtq::{
-    DriverRx, DriverSetup, DriverTx, Lent, Moved, RingAddresses, RingFault, Tally, driver_memory,
+    DriverRx, DriverSetup, DriverTx, HeaderMark, Lent, Moved, RingAddresses, RingFault, Tally,
+    driver_memory,
 };
 
 use super::hook::{Change, Hook};
@@ -162,6 +163,7 @@ impl<'a> Session<'a> {
                 })
             }),
             copy: CopyKind::Auto,
+            mark: HeaderMark::fresh(),
             vector: kind & 4 != 0,
             groups: true,
             tally: Arc::new(Tally::default()),

@@ -43,7 +43,7 @@ impl DriverRx {
         };
         Ok(Self {
             ring,
-            headers: path.offloads || (path.packed && path.mergeable),
+            headers: path.offloads,
             path,
         })
     }

@@ -47,5 +47,5 @@ pub use features::Features;
 pub use lent::Lent;
 pub use notify::Notifier;
 pub use path::PathName;
-pub use setup::{DeviceSetup, DriverSetup, RingAddresses, driver_memory, first_base};
+pub use setup::{DeviceSetup, DriverSetup, HeaderMark, RingAddresses, driver_memory, first_base};
 pub use tally::{Moved, SIZES, Tally};

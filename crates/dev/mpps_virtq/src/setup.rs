@@ -1,12 +1,15 @@
 //! What a ring is made from.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU16;
+use std::sync::atomic::Ordering::Relaxed;
 
 use mpps_kernels::CopyKind;
 use mpps_mbuf::PoolId;
 use mpps_shm::Region;
 use mpps_shm::peer::{DirtyLog, GuestMemory};
 
+use crate::net_header::NetOffloads;
 use crate::{Features, Lent, Notifier, Tally};
 
 /// Where the parts of a ring are, in the address space that the front end announces (SET_VRING_ADDR: its own virtual
@@ -50,6 +53,24 @@ pub struct DeviceSetup {
     pub linear: bool,
 }
 
+/// Stands for a device in the headers that packets carry in their headroom ([`mpps_mbuf::Mbuf::header_by`]).
+///
+/// Where nothing was negotiated that a header could say, the header that a device wrote before a received packet serves when
+/// the packet goes back to it as it is: neither side then touches that line (`docs/adr/0009`). It must never reach
+/// another device, which owes nothing to the one that wrote it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeaderMark(pub(crate) u16);
+
+impl HeaderMark {
+    /// A mark that no other device has; after 65,535 of them one that stands for none, whose packets all get a header.
+    pub fn fresh() -> Self {
+        static LAST: AtomicU16 = AtomicU16::new(0);
+        // Relaxed: a number that nobody else gets, nothing more.
+        let next = LAST.fetch_update(Relaxed, Relaxed, |last| last.checked_add(1));
+        Self(next.map_or(0, |last| last + 1))
+    }
+}
+
 /// A ring as the front end makes it.
 #[derive(Clone)]
 pub struct DriverSetup {
@@ -67,12 +88,28 @@ pub struct DriverSetup {
     pub kick: Option<Notifier>,
     /// How packets are copied that can't be lent.
     pub copy: CopyKind,
+    /// The device, the same for all its rings.
+    pub mark: HeaderMark,
     /// Vector paths are wanted (`vectorized=1`).
     pub vector: bool,
     /// Count packets to group addresses, which costs a look at each packet: a cache line that need not come here else.
     pub groups: bool,
     /// Counters of the queue.
     pub tally: Arc<Tally>,
+}
+
+impl DriverSetup {
+    /// Whose headers serve as they are: the device's, where headers can't say anything in either direction; else zero.
+    pub(crate) fn trusted_mark(&self) -> u16 {
+        let says = |offloads: NetOffloads| offloads.says_something();
+        if says(NetOffloads::to_device(self.features))
+            || says(NetOffloads::to_driver(self.features))
+        {
+            0
+        } else {
+            self.mark.0
+        }
+    }
 }
 
 /// Bytes of shared memory that one ring of the front end needs, in whichever layout, with its tables of headers and of

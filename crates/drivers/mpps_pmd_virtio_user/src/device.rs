@@ -292,6 +292,7 @@ impl EthDev for VirtioUserDev {
             memory,
             rings,
             copy: self.copy,
+            mark: mpps_virtq::HeaderMark::fresh(),
             vector: self.settings.vector,
             groups: self.settings.groups,
         });

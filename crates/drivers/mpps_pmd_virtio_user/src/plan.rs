@@ -7,7 +7,8 @@ use mpps_mbuf::{Caches, PoolId};
 use mpps_os::EventFd;
 use mpps_ring::Keeper;
 use mpps_virtq::{
-    DriverRx, DriverSetup, DriverTx, Features, Notifier, PathName, RingAddresses, RingFault, Tally,
+    DriverRx, DriverSetup, DriverTx, Features, HeaderMark, Notifier, PathName, RingAddresses,
+    RingFault, Tally,
 };
 
 use crate::memory::Memory;
@@ -21,6 +22,8 @@ pub(crate) struct Plan {
     /// By number: receive ring of pair n is 2n, its transmit ring 2n + 1.
     pub(crate) rings: Vec<Ring>,
     pub(crate) copy: CopyKind,
+    /// The device in the headers of packets.
+    pub(crate) mark: HeaderMark,
     pub(crate) vector: bool,
     pub(crate) groups: bool,
 }
@@ -104,6 +107,7 @@ impl Plan {
             lent: self.memory.lent().clone(),
             kick: Some(notifier(kick.clone())),
             copy: self.copy,
+            mark: self.mark,
             vector: self.vector,
             groups: self.groups,
             tally: ring.tally.clone(),

@@ -96,7 +96,8 @@ pub(crate) struct Header {
     pub(crate) vlan: u16,
     pub(crate) vlan_outer: u16,
     pub(crate) port: u16,
-    pub(crate) _spare: u16,
+    /// Whose header lies in the last bytes of the standard headroom ([`crate::Mbuf::header_by`]); zero for nobody's.
+    pub(crate) header_by: u16,
 }
 
 const _: () = assert!(size_of::<Header>() == 64 && align_of::<Header>() == 64);

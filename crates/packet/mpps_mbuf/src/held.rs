@@ -7,6 +7,7 @@
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
+use crate::HEADROOM;
 use crate::burst::{BURST_MAX, Burst};
 use crate::cache::Caches;
 use crate::header::{SLOW, Shape, Slot, field, pool_of};
@@ -74,6 +75,26 @@ impl Mbuf {
         field!(self.shape = Shape::new(offset, len, u32::from(len)));
         field!(self.ol_flags = 0);
         field!(self.tx_offload = 0);
+    }
+
+    /// Whose header lies in the headroom right before the data, if the data begins behind the standard headroom; zero for
+    /// nobody's.
+    ///
+    /// A number that stands for a device, which wrote a header there or had one written for it. It belongs to the buffer
+    /// and outlives the packet; who writes to a headroom says so ([`Mbuf::prepend`] does).
+    #[inline(always)]
+    pub fn header_by(&self) -> u16 {
+        if self.headroom() == HEADROOM {
+            field!(self.header_by)
+        } else {
+            0
+        }
+    }
+
+    /// Says whose header lies at the end of the standard headroom; zero for nobody's.
+    #[inline(always)]
+    pub fn set_header_by(&mut self, device: u16) {
+        field!(self.header_by = device);
     }
 }
 

@@ -135,6 +135,7 @@ impl Mbuf {
             return None;
         }
         self.data_mut()?;
+        field!(self.header_by = 0);
         self.set_shape(shape.grow_front(len));
         self.data_mut().map(|data| &mut data[..usize::from(len)])
     }

@@ -116,7 +116,7 @@ impl PoolInner {
             vlan: 0,
             vlan_outer: 0,
             port: u16::MAX,
-            _spare: 0,
+            header_by: 0,
         }
     }
 

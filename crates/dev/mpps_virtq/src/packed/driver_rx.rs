@@ -28,12 +28,16 @@ pub(crate) struct RxRing {
     pub(crate) ring: DriverRing,
     /// Count packets to group addresses.
     groups: bool,
+    /// Whose headers serve as they are; zero where none do.
+    mark: u16,
     pool: PoolId,
     /// Mbufs in the ring by buffer id.
     posted: Box<[Option<Mbuf>]>,
     free: FreeIds,
     /// Bytes of a posted buffer, header included.
     room: u32,
+    /// The most bytes of a used buffer that is known to be a whole packet without a look at its header.
+    whole: u32,
     offloads: NetOffloads,
     mergeable: bool,
 }
@@ -51,14 +55,18 @@ impl RxRing {
             address: 0,
             len: 0,
         };
+        let room = u32::from(pool.ok_or(missing)?.data_capacity()) + HEADER;
+        let mergeable = setup.features.contains(Features::MRG_RXBUF);
         Ok(Self {
             groups: setup.groups,
+            mark: setup.trusted_mark(),
             pool: setup.pool,
             posted: (0..ring.size).map(|_| None).collect(),
             free: FreeIds::all(ring.size),
-            room: u32::from(pool.ok_or(missing)?.data_capacity()) + HEADER,
+            room,
+            whole: room - u32::from(mergeable),
             offloads: NetOffloads::to_driver(setup.features),
-            mergeable: setup.features.contains(Features::MRG_RXBUF),
+            mergeable,
             ring,
         })
     }
@@ -151,6 +159,7 @@ impl RxRing {
             sum.add(*len);
             // SAFETY: `look` saw that `len` is at most what the buffer has behind the headroom.
             unsafe { packet.set_received(HEADROOM, *len as u16) };
+            packet.set_header_by(self.mark);
             if self.groups {
                 group |= packet.data()[0];
             }
@@ -181,8 +190,8 @@ impl RxRing {
             let Some(Some(mbuf)) = self.posted.get(usize::from(used.id)) else {
                 return k;
             };
-            // No packet, or more than the buffer holds.
-            if used.len.wrapping_sub(HEADER + 1) >= self.room - HEADER {
+            // No packet, or more than the buffer holds; or, as in the split ring, perhaps not the last buffer of a packet.
+            if used.len.wrapping_sub(HEADER + 1) >= self.whole - HEADER {
                 return k;
             }
             if HEADERS {
@@ -268,8 +277,8 @@ impl RxRing {
             caches.free_one(packet);
             return;
         }
-        if packet.data().first().is_some_and(|byte| byte & 1 != 0) {
-            self.ring.tally.count_group(packet.data());
+        if self.groups {
+            self.count_groups(std::slice::from_ref(&packet));
         }
         self.ring.tally.count_sizes(&[len]);
         moved.packets += 1;
@@ -328,6 +337,15 @@ impl RxRing {
     }
 }
 
+impl Drop for RxRing {
+    /// The device may have written to any buffer that it didn't give back, also where a header would be.
+    fn drop(&mut self) {
+        for mbuf in self.posted.iter_mut().flatten() {
+            mbuf.set_header_by(0);
+        }
+    }
+}
+
 /// Appends what the device wrote into a buffer: `len` bytes, of which the first `skip` are the header. Gives the buffer back
 /// when there is no such part.
 fn join(
@@ -337,6 +355,7 @@ fn join(
     skip: u32,
     room: u32,
 ) -> Result<(), Mbuf> {
+    mbuf.set_header_by(0);
     if len <= skip || len > room {
         return Err(mbuf);
     }

@@ -1,6 +1,7 @@
 //! Driver half, transmitting: packets lie in the ring, as they are, until the device has read them.
 //!
-//! A plain packet of a lent pool takes one descriptor, its header lies in its headroom. Anything else (chains, shared data,
+//! A plain packet of a lent pool takes one descriptor, its header lies in its headroom, where the device may have left one
+//! that serves ([`crate::HeaderMark`]). Anything else (chains, shared data,
 //! no headroom, a pool that isn't lent) goes through [`TxRing::post_slowly`]. A packet takes one buffer id however many
 //! descriptors it has; ids are taken in order, so that in order the packets of a batch are those from the oldest id to the
 //! one that the device names.
@@ -22,6 +23,8 @@ pub(crate) struct TxRing {
     pub(crate) ring: DriverRing,
     /// Count packets to group addresses.
     pub(super) groups: bool,
+    /// Whose headers serve as they are; zero where none do.
+    mark: u16,
     pub(super) pool: PoolId,
     pub(super) lent: Lent,
     /// The tag of packets that were found to be plain and lent.
@@ -56,6 +59,7 @@ impl TxRing {
         let size = usize::from(ring.size);
         Ok(Self {
             groups: setup.groups,
+            mark: setup.trusted_mark(),
             pool: setup.pool,
             lent: setup.lent.clone(),
             known: None,
@@ -131,8 +135,12 @@ impl TxRing {
                     group |= *data.as_ptr();
                 }
                 let start = data.sub(HEADER as usize);
-                write_zeros(start.as_ptr(), HEADER as u16);
-                self.sent[usize::from(id)].write(std::ptr::read(packet));
+                let mut packet = std::ptr::read(packet);
+                if self.mark == 0 || packet.header_by() != self.mark {
+                    write_zeros(start.as_ptr(), HEADER as u16);
+                    packet.set_header_by(self.mark);
+                }
+                self.sent[usize::from(id)].write(packet);
                 start
             };
             self.taken[usize::from(id)] = 1;

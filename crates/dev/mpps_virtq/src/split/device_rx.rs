@@ -172,6 +172,7 @@ impl RxRing {
         if self.ring.log.is_some() {
             return 0;
         }
+        self.ring.prefetch_descriptors(n);
         for (k, (chain, len)) in batch.iter_mut().zip(lens).take(n).enumerate() {
             let head = self.ring.head(k);
             let first = self.ring.descriptor(head);

@@ -164,6 +164,7 @@ impl TxRing {
             return None;
         }
         let header = self.ring.header as u32;
+        self.ring.prefetch_descriptors(n);
         let mut found = 0;
         for (k, (packet, (place, len))) in packets
             .iter()

@@ -163,6 +163,17 @@ impl DriverRing {
         (entry as u32, (entry >> 32) as u32)
     }
 
+    /// Fetches the next `n` used entries, all at once: the device wrote them last, and one after the other each line would
+    /// be waited for.
+    #[inline(always)]
+    pub(crate) fn prefetch_used(&self, n: usize) {
+        for k in (0..n).step_by(8) {
+            let slot = self.used_idx.wrapping_add(k as u16) & self.mask;
+            // SAFETY: entry `slot` of `size`.
+            prefetch::prefetch(unsafe { self.used.as_ptr().add(2 + 4 * usize::from(slot)) });
+        }
+    }
+
     /// What a burst's loop needs, in values that can stay in registers.
     #[inline(always)]
     pub(crate) fn view(&self) -> View {
@@ -189,12 +200,6 @@ impl DriverRing {
         let at = self.layout.headers + usize::from(id & self.mask) * super::layout::HEADER_STRIDE;
         // SAFETY: inside the layout.
         unsafe { self.start.add(at).cast() }
-    }
-
-    /// The header of all packets of which nothing is to be said: zeros, never written.
-    pub(crate) fn no_header(&self) -> NonNull<[u8; 12]> {
-        // SAFETY: inside the layout.
-        unsafe { self.start.add(self.layout.no_header).cast() }
     }
 
     /// The indirect table that belongs to descriptor `id`.
@@ -290,8 +295,8 @@ impl View {
         unsafe { peer::store(self.descriptor(id).cast::<u64>(), address) };
     }
 
-    /// Fetches the lines of the descriptors that the next batch will write, which the device had last: by then they are
-    /// here, and no store waits for them.
+    /// Fetches the lines of the descriptors that will be written next, which the device had last: all at once, while
+    /// something else is done, instead of one store waiting after the other.
     #[inline(always)]
     pub(crate) fn prefetch_descriptors(self, id: u16, count: u16) {
         for k in (0..count).step_by(4) {
@@ -317,16 +322,6 @@ impl FreeIds {
             ids: (0..size).collect(),
             head: 0,
             tail: size,
-            held_back: 0,
-        }
-    }
-
-    /// All even numbers below `size`, a power of two and at least two.
-    pub(crate) fn pairs(size: u16) -> Self {
-        Self {
-            ids: (0..size).step_by(2).collect(),
-            head: 0,
-            tail: size / 2,
             held_back: 0,
         }
     }

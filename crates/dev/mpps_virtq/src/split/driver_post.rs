@@ -5,24 +5,14 @@ use std::ptr::NonNull;
 use mpps_mbuf::{Burst, Caches, Mbuf};
 use mpps_shm::peer;
 
-use super::driver_tx::{CHANGED, TxRing};
+use super::driver_tx::TxRing;
 use super::layout::INDIRECT_ENTRIES;
 use super::{Descriptor, INDIRECT, NEXT};
 use crate::Moved;
 use crate::net_header::NetHeader;
 
-/// The most pairs of descriptors of a chain: a count that fits the ring's books beside [`CHANGED`].
-const PAIRS_MAX: usize = 127;
-
-/// How a packet is posted.
-#[derive(Clone, Copy)]
-struct Way {
-    pairs: usize,
-    /// In an indirect table.
-    table: bool,
-    /// With one piece given in two, so that whole pairs are used.
-    cut: bool,
-}
+/// The most descriptors of a chain: a count that fits the ring's books.
+const CHAIN_MAX: usize = 255;
 
 impl TxRing {
     /// Posts the first packet, or puts a copy in its place that can be posted; none when it has to wait.
@@ -37,11 +27,14 @@ impl TxRing {
             return None;
         }
         let len = packet.pkt_len();
-        let way = self.way(packet).filter(|_| self.reaches(packet));
-        let Some(way) = way else {
+        let descriptors = usize::from(packet.segments()) + 1;
+        let table = self.indirect && descriptors <= INDIRECT_ENTRIES;
+        let needed = if table { 1 } else { descriptors };
+        let postable = len > 0 && needed <= self.free.most().min(CHAIN_MAX) && self.reaches(packet);
+        if !postable {
             return self.replace(caches, packets);
-        };
-        if self.free.len() < way.pairs {
+        }
+        if self.free.len() < needed {
             return None;
         }
         if self.groups {
@@ -49,34 +42,9 @@ impl TxRing {
         }
         let packet = packets.pop_front()?;
         self.mix_in(&packet);
-        self.post_chain(packet, way);
+        self.post_chain(packet, needed, table);
         self.ring.tally.count_sizes(&[len]);
         Some(Moved::default().and(1, u64::from(len)))
-    }
-
-    /// How a packet can be posted, if it can at all.
-    fn way(&self, packet: &Mbuf) -> Option<Way> {
-        let pieces = pieces(packet, false).count();
-        if pieces == 0 {
-            return None;
-        }
-        // In order, descriptors are used one by one (virtio 1.3, section 2.7): half a pair can't be left out.
-        if self.indirect && !self.in_order && pieces < INDIRECT_ENTRIES {
-            return Some(Way {
-                pairs: 1,
-                table: true,
-                cut: false,
-            });
-        }
-        let cut = pieces.is_multiple_of(2);
-        let pairs = (pieces + 1).div_ceil(2);
-        let even = !cut || packet.segments_data().any(|data| data.len() > 1);
-        let most = self.free.most().min(PAIRS_MAX);
-        (even && pairs <= most).then_some(Way {
-            pairs,
-            table: false,
-            cut,
-        })
     }
 
     /// Whether the device has mapped all of a packet's data, whosever buffer it is in.
@@ -97,8 +65,9 @@ impl TxRing {
     fn replace(&mut self, caches: &mut Caches, packets: &mut Burst) -> Option<Moved> {
         let packet = packets.as_mut_slice().first_mut()?;
         let copied = copy(packet, self.pool, caches);
+        let most = self.free.most().min(CHAIN_MAX);
         match copied {
-            Some(copy) if self.way(&copy).is_some() => {
+            Some(copy) if self.fits(&copy, most) => {
                 caches.free_one(std::mem::replace(packet, copy));
                 return Some(Moved::default());
             }
@@ -116,6 +85,14 @@ impl TxRing {
         Some(Moved::default())
     }
 
+    /// Whether a copy can be posted once there are descriptors: with a header of its own, or, plain and without anything to
+    /// say, in one descriptor.
+    fn fits(&self, copy: &Mbuf, most: usize) -> bool {
+        let plain = copy.segments() == 1 && !copy.has_debt();
+        let segments = usize::from(copy.segments());
+        plain || segments < most || (self.indirect && segments < INDIRECT_ENTRIES)
+    }
+
     fn mix_in(&mut self, packet: &Mbuf) {
         let tag = packet.kind();
         if self.uniform != Some(tag) || !tag.is_plain() {
@@ -124,68 +101,44 @@ impl TxRing {
         }
     }
 
-    /// Header from the ring's table, then a descriptor a piece; in the ring itself or in an indirect table.
-    fn post_chain(&mut self, packet: Mbuf, way: Way) {
+    /// Header from the ring's table, then a descriptor a segment; in the ring itself or in an indirect table.
+    fn post_chain(&mut self, packet: Mbuf, needed: usize, table: bool) {
         let head = self.free.pop();
         let place = self.ring.header_place(head);
+        let header = usize::from(self.header);
         let bytes = NetHeader::compose(&packet, self.offloads);
         // SAFETY: a place in the ring's own memory, which the device reads once it is told of it.
         unsafe { place.as_ptr().write(bytes) };
-        let (address, len) = (place.addr().get() as u64, u32::from(self.header));
-        let first = Descriptor::new(address, len, NEXT, head + 1);
-        if way.table {
+        let first = Descriptor::new(place.addr().get() as u64, header as u32, NEXT, 0);
+        let segments = packet
+            .segments_data()
+            .map(|data| (data.as_ptr().addr() as u64, data.len() as u32));
+        if table {
             let entries = self.ring.indirect_table(head);
-            let n = write_table(entries, first, pieces(&packet, false));
-            let table = entries.addr().get() as u64;
-            self.ring
-                .write_descriptor(head, Descriptor::new(table, n as u32 * 16, INDIRECT, 0));
+            let n = write_table(entries, first, segments);
+            let len = n as u32 * 16;
+            self.ring.write_descriptor(
+                head,
+                Descriptor::new(entries.addr().get() as u64, len, INDIRECT, 0),
+            );
         } else {
-            self.link_pieces(head, first, pieces(&packet, way.cut));
+            let (mut id, mut descriptor) = (head, first);
+            for (address, len) in segments {
+                let next = self.free.pop();
+                self.link[usize::from(id)] = next;
+                self.ring.write_descriptor(
+                    id,
+                    Descriptor::new(descriptor.address(), descriptor.len(), NEXT, next),
+                );
+                (id, descriptor) = (next, Descriptor::new(address, len, 0, 0));
+            }
+            self.ring.write_descriptor(id, descriptor);
         }
         self.ring.write_avail(0, head);
-        self.taken[usize::from(head)] = way.pairs as u8 | CHANGED;
+        self.taken[usize::from(head)] = needed as u8;
         self.sent[usize::from(head)].write(packet);
         self.ring.publish(1);
     }
-
-    /// Writes a chain that fills whole pairs.
-    fn link_pieces(
-        &mut self,
-        head: u16,
-        first: Descriptor,
-        pieces: impl Iterator<Item = (u64, u32)>,
-    ) {
-        let (mut id, mut descriptor) = (head, first);
-        for (address, len) in pieces {
-            let next = if id.is_multiple_of(2) {
-                id + 1
-            } else {
-                self.free.pop()
-            };
-            if next.is_multiple_of(2) {
-                self.link[usize::from(id - 1)] = next;
-            }
-            let linked = Descriptor::new(descriptor.address(), descriptor.len(), NEXT, next);
-            self.ring.write_descriptor(id, linked);
-            (id, descriptor) = (next, Descriptor::new(address, len, 0, 0));
-        }
-        self.ring.write_descriptor(id, descriptor);
-    }
-}
-
-/// Address and length of each piece of a packet's data; with `cut`, one more than there are, as the first that has two
-/// bytes is given in two.
-fn pieces(packet: &Mbuf, cut: bool) -> impl Iterator<Item = (u64, u32)> {
-    let mut cut = cut;
-    let segments = packet.segments_data().filter(|data| !data.is_empty());
-    segments.flat_map(move |data| {
-        let (address, len) = (data.as_ptr().addr() as u64, data.len() as u32);
-        let front = if cut && len > 1 { len / 2 } else { 0 };
-        cut &= front == 0;
-        let front_piece = (front > 0).then_some((address, front));
-        let rest = (address + u64::from(front), len - front);
-        front_piece.into_iter().chain(std::iter::once(rest))
-    })
 }
 
 /// Fills an indirect table; says how many entries it has.

@@ -26,6 +26,8 @@ pub(crate) struct RxRing {
     pub(crate) ring: DriverRing,
     /// Count packets to group addresses.
     groups: bool,
+    /// Whose headers serve as they are; zero where none do.
+    mark: u16,
     pool: PoolId,
     /// Mbufs in the ring, by the number of their descriptor.
     posted: Box<[Option<Mbuf>]>,
@@ -69,6 +71,7 @@ impl RxRing {
         }
         Ok(Self {
             groups: setup.groups,
+            mark: setup.trusted_mark(),
             pool: setup.pool,
             posted: (0..ring.size).map(|_| None).collect(),
             free: FreeIds::all(ring.size),
@@ -105,7 +108,6 @@ impl RxRing {
         self.free.advance(n as u16);
         if n > 0 {
             self.ring.publish(n);
-            view.prefetch_descriptors(self.free.peek(0), n as u16);
         }
         n
     }
@@ -126,6 +128,9 @@ impl RxRing {
             if n == 0 {
                 break;
             }
+            self.ring
+                .view()
+                .prefetch_descriptors(self.free.peek(0), n as u16);
             let (done, bytes) = self.run::<HEADERS>(n, out);
             moved = moved.and(done, bytes);
             if done == n && done < BATCH {
@@ -149,6 +154,7 @@ impl RxRing {
         let mut batch = [Used { id: 0, len: 0 }; BATCH];
         let n = self.look::<HEADERS>(n, &mut batch);
         let (header, mergeable, groups) = (self.header, self.mergeable, self.groups);
+        let mark = self.mark;
         let (mut group, first) = (0, out.len());
         let mut lens = [0_u32; BATCH];
         let mut sum = Lengths::from(batch[0].len.wrapping_sub(header));
@@ -168,6 +174,7 @@ impl RxRing {
             sum.add(*len);
             // SAFETY: `look` saw that `len` is at most what the buffer has behind the headroom.
             unsafe { packet.set_received(HEADROOM, *len as u16) };
+            packet.set_header_by(mark);
             if groups {
                 group |= packet.data().first().map_or(0, |byte| *byte);
             }
@@ -192,6 +199,7 @@ impl RxRing {
     /// Reads up to `n` used entries; stops at the first that can't be right.
     #[inline(always)]
     fn look<const HEADERS: bool>(&mut self, n: usize, batch: &mut [Used; BATCH]) -> usize {
+        self.ring.prefetch_used(n);
         for (k, used) in batch.iter_mut().take(n).enumerate() {
             let (id, len) = self.ring.used_entry(k);
             let Some(Some(mbuf)) = self.posted.get(id as usize) else {
@@ -321,6 +329,7 @@ impl RxRing {
             let skip = if k == 0 { self.header } else { 0 };
             if len <= skip || len > self.room {
                 bad = true;
+                mbuf.set_header_by(0);
                 caches.free_one(mbuf);
                 continue;
             }
@@ -328,6 +337,7 @@ impl RxRing {
             let offset = HEADROOM - (self.header - skip) as u16;
             // SAFETY: `len` is at most `room`, which ends with the buffer.
             unsafe { mbuf.set_received(offset, (len - skip) as u16) };
+            mbuf.set_header_by(0);
             match &mut packet {
                 None => packet = Some(mbuf),
                 Some(head) => {
@@ -344,6 +354,15 @@ impl RxRing {
             return Ok(None);
         }
         Ok(packet)
+    }
+}
+
+impl Drop for RxRing {
+    /// The device may have written to any buffer that it didn't give back, also where a header would be.
+    fn drop(&mut self) {
+        for mbuf in self.posted.iter_mut().flatten() {
+            mbuf.set_header_by(0);
+        }
     }
 }
 

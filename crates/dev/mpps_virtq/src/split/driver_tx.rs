@@ -1,18 +1,17 @@
 //! Driver half, transmitting: packets lie in the ring, as they are, until the device has read them.
 //!
-//! Descriptors come in pairs. A plain packet of a lent pool takes one: the first of the pair always points to one header of
-//! zeros that all packets share, the second to the data. So nobody writes to the line before the data, which the device
-//! had last when the packet came from its receive ring: that line would cross between the cores twice a packet, the
-//! second descriptor costs a quarter of a line each way. Anything else (chains, shared data, a header that says something,
-//! a pool that isn't lent) goes through [`TxRing::post_slowly`], which gives the pair back as it was.
+//! A plain packet of a lent pool takes one descriptor, its header lies in its headroom, where the device may have left one
+//! that serves ([`crate::HeaderMark`]). Anything else (chains, shared data,
+//! no headroom, a pool that isn't lent) goes through [`TxRing::post_slowly`]: header from the ring's table, a descriptor a
+//! segment or an indirect table, and a copy where the device could not reach the data.
 
 use std::mem::MaybeUninit;
 
 use mpps_mbuf::{Burst, Caches, Mbuf, OffloadFlags, PoolId, Tag};
 
+use super::Descriptor;
 use super::device_rx::BATCH;
 use super::driver::{DriverRing, FreeIds};
-use super::{Descriptor, NEXT};
 use crate::net_header::NetOffloads;
 use crate::tally::Lengths;
 use crate::{DriverSetup, Features, Lent, Moved, RingFault};
@@ -22,6 +21,8 @@ pub(crate) struct TxRing {
     pub(crate) ring: DriverRing,
     /// Count packets to group addresses.
     pub(super) groups: bool,
+    /// Whose headers serve as they are; zero where none do.
+    mark: u16,
     pub(super) pool: PoolId,
     pub(super) lent: Lent,
     /// The tag of packets that were found to be plain and lent.
@@ -30,40 +31,30 @@ pub(crate) struct TxRing {
     pub(super) uniform: Option<Tag>,
     /// Packets in the ring, by the number of their first descriptor.
     pub(super) sent: Box<[MaybeUninit<Mbuf>]>,
-    /// How many pairs each takes, with [`CHANGED`]; zero where there is none, which says whether `sent` is initialised.
+    /// How many descriptors each takes; zero where there is none, which says whether `sent` is initialised.
     pub(super) taken: Box<[u8]>,
-    /// The pair behind each in its chain.
+    /// The descriptor behind each in its chain.
     pub(super) link: Box<[u16]>,
-    /// First descriptors of pairs.
     pub(crate) free: FreeIds,
     /// In order: the first descriptor of the packet that comes back next.
     oldest: u16,
     pub(super) header: u16,
     pub(super) indirect: bool,
-    pub(super) in_order: bool,
     pub(super) offloads: NetOffloads,
     /// Packets with any of these must be finished in software first.
     pub(crate) unfinished: OffloadFlags,
 }
 
-/// In a count of pairs: their first descriptors were written and must be made what they were.
-pub(super) const CHANGED: u8 = 0x80;
-
 impl TxRing {
     pub(crate) fn open(setup: &DriverSetup) -> Result<Self, RingFault> {
         let ring = DriverRing::open(setup)?;
-        if setup.size < 2 {
-            return Err(RingFault::Size {
-                size: setup.size,
-                allowed: "a power of two from 2 to 32768",
-            });
-        }
         // Copies that can't be posted either would be copied again and again.
         setup.lent.needs(setup.pool)?;
         let offloads = NetOffloads::to_device(setup.features);
         let size = usize::from(ring.size);
-        let tx = Self {
+        Ok(Self {
             groups: setup.groups,
+            mark: setup.trusted_mark(),
             pool: setup.pool,
             lent: setup.lent.clone(),
             known: None,
@@ -71,30 +62,14 @@ impl TxRing {
             sent: (0..size).map(|_| MaybeUninit::uninit()).collect(),
             taken: vec![0; size].into(),
             link: vec![0; size].into(),
-            free: FreeIds::pairs(ring.size),
+            free: FreeIds::all(ring.size),
             oldest: 0,
             header: setup.features.header_len() as u16,
             indirect: setup.features.contains(Features::RING_INDIRECT_DESC),
-            in_order: setup.features.contains(Features::IN_ORDER),
             unfinished: offloads.unfinished(),
             offloads,
             ring,
-        };
-        for pair in 0..tx.ring.size / 2 {
-            tx.reset_pair(2 * pair);
-        }
-        for slot in 0..tx.ring.size {
-            tx.ring
-                .write_avail(slot, slot.wrapping_mul(2) & tx.ring.mask);
-        }
-        Ok(tx)
-    }
-
-    /// Makes the first descriptor of a pair what it mostly is: the shared header, then the second.
-    pub(super) fn reset_pair(&self, id: u16) {
-        let header = self.ring.no_header().addr().get() as u64;
-        let first = Descriptor::new(header, u32::from(self.header), NEXT, id + 1);
-        self.ring.write_descriptor(id, first);
+        })
     }
 
     /// Moves packets off the front of `packets` as long as there are descriptors.
@@ -108,6 +83,10 @@ impl TxRing {
         if self.ring.fault.is_some() {
             return moved;
         }
+        let next = packets.len().min(BATCH) as u16;
+        self.ring
+            .view()
+            .prefetch_descriptors(self.free.peek(0), next);
         self.reclaim::<IN_ORDER>(caches);
         while !packets.is_empty() {
             let (n, bytes) = self.run(packets);
@@ -132,7 +111,8 @@ impl TxRing {
         let Some(tag) = self.simple_tag(packets) else {
             return (0, 0);
         };
-        let (view, groups) = (self.ring.view(), self.groups);
+        let (view, header, groups) = (self.ring.view(), self.header, self.groups);
+        let mark = self.mark;
         let mut group = 0;
         let most = self.free.len().min(packets.len()).min(BATCH);
         let mut lens = [0_u32; BATCH];
@@ -141,6 +121,7 @@ impl TxRing {
         for (packet, place) in packets.as_slice()[..most].iter().zip(&mut lens) {
             let len = u32::from(packet.data_len());
             let simple = (packet.kind() == tag)
+                & (packet.headroom() >= header)
                 & (packet.flags().bits() & OffloadFlags::UNFINISHED.bits() == 0)
                 & (len > 0);
             if !simple {
@@ -149,14 +130,24 @@ impl TxRing {
             *place = len;
             sum.add(len);
             let id = self.free.peek(done);
-            if groups {
-                group |= packet.data().first().map_or(0, |byte| *byte);
-            }
-            // SAFETY: the handle is copied; the burst forgets it below.
-            self.sent[usize::from(id)].write(unsafe { std::ptr::read(packet) });
+            // SAFETY: there is room before the data, by the test above; the packet is plain, so that nobody else sees its
+            // headroom. The handle is copied; the burst forgets it below.
+            let start = unsafe {
+                if groups {
+                    group |= *packet.data_ptr().as_ptr();
+                }
+                let start = packet.data_ptr().sub(usize::from(header));
+                let mut packet = std::ptr::read(packet);
+                if mark == 0 || packet.header_by() != mark {
+                    write_zeros(start.as_ptr(), header);
+                    packet.set_header_by(mark);
+                }
+                self.sent[usize::from(id)].write(packet);
+                start
+            };
             self.taken[usize::from(id)] = 1;
-            let address = packet.data_ptr().addr().get() as u64;
-            view.write_descriptor(id + 1, Descriptor::new(address, len, 0, 0));
+            let address = start.addr().get() as u64;
+            view.write_descriptor(id, Descriptor::new(address, len + u32::from(header), 0, 0));
             view.write_avail(done, id);
             done += 1;
         }
@@ -171,7 +162,6 @@ impl TxRing {
         // SAFETY: the first `n` were moved into the ring.
         unsafe { packets.forget(n) };
         self.ring.publish(n);
-        view.prefetch_descriptors(self.free.peek(0), 2 * done);
         self.ring.tally.count_run(sum, &lens[..n]);
         (n, sum.bytes)
     }
@@ -259,23 +249,21 @@ impl TxRing {
             // SAFETY: a count that isn't zero says that the place is initialised; it is given up here.
             *handle = MaybeUninit::new(unsafe { self.sent[at].assume_init_read() });
             self.taken[at] = 0;
-            let pairs = u16::from(taken & !CHANGED);
-            self.oldest = (id as u16).wrapping_add(2 * pairs) & self.ring.mask;
+            self.oldest = (id as u16).wrapping_add(u16::from(taken)) & self.ring.mask;
             if taken == 1 {
                 self.free.push(id as u16);
             } else {
-                self.free_chain(id as u16, pairs);
+                self.free_chain(id as u16, taken);
             }
         }
         n
     }
 
-    /// Frees the pairs of a chain, which are linked in private memory.
+    /// Frees the descriptors of a chain, which are linked in private memory.
     #[cold]
-    fn free_chain(&mut self, id: u16, pairs: u16) {
+    fn free_chain(&mut self, id: u16, taken: u8) {
         let mut id = id;
-        for _ in 0..pairs {
-            self.reset_pair(id);
+        for _ in 0..taken {
             self.free.push(id);
             id = self.link[usize::from(id)];
         }

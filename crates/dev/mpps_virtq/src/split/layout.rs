@@ -5,9 +5,7 @@
 pub(crate) struct Layout {
     pub(crate) avail: usize,
     pub(crate) used: usize,
-    /// The header that says nothing, on a line that nobody writes.
-    pub(crate) no_header: usize,
-    /// Headers that say something: 16 bytes a descriptor.
+    /// Headers for packets that have no room for one: 16 bytes a descriptor.
     pub(crate) headers: usize,
     /// Tables of [`INDIRECT_ENTRIES`] descriptors, one a descriptor of the ring.
     pub(crate) indirect: usize,
@@ -27,14 +25,12 @@ impl Layout {
         let size = size as usize;
         let avail = (size * 16).next_multiple_of(APART);
         let used = (avail + avail_len(size, true)).next_multiple_of(APART);
-        let no_header = (used + used_len(size, true)).next_multiple_of(APART);
-        let headers = no_header + APART;
+        let headers = (used + used_len(size, true)).next_multiple_of(APART);
         let indirect = (headers + size * HEADER_STRIDE).next_multiple_of(APART);
         let total = (indirect + size * INDIRECT_ENTRIES * 16).next_multiple_of(4096);
         Self {
             avail,
             used,
-            no_header,
             headers,
             indirect,
             total,

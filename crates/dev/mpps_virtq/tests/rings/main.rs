@@ -4,6 +4,7 @@
     reason = "strangers write descriptors into shared memory by hand"
 )]
 
+mod header_marks;
 mod hostile_device;
 mod hostile_tables;
 mod made_device;

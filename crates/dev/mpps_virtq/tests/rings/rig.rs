@@ -8,8 +8,8 @@ use mpps_mbuf::{Caches, Mbuf, PartialChecksum, Pool, PoolConfig};
 use mpps_shm::peer::{GuestMemory, GuestRegion, PeerMapping};
 use mpps_shm::{Mapping, MemoryConfig, PageSource};
 use mpps_virtq::{
-    DeviceSetup, DriverSetup, Features, Lent, Notifier, RingAddresses, Tally, driver_memory,
-    first_base,
+    DeviceSetup, DriverSetup, Features, HeaderMark, Lent, Notifier, RingAddresses, Tally,
+    driver_memory, first_base,
 };
 
 /// Bytes of data that an mbuf of the rig's pools holds.
@@ -68,6 +68,7 @@ impl Rig {
             lent: Lent::new(vec![self.front.clone()]),
             kick,
             copy: CopyKind::Auto,
+            mark: HeaderMark::fresh(),
             vector: false,
             groups: true,
             tally: self.front_tally.clone(),

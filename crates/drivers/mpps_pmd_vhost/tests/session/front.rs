@@ -15,7 +15,8 @@ use mpps_vhost_proto::{
     Request, VringAddr, VringFd, VringState,
 };
 use mpps_virtq::{
-    DriverRx, DriverSetup, DriverTx, Features, Lent, RingAddresses, driver_memory, first_base,
+    DriverRx, DriverSetup, DriverTx, Features, HeaderMark, Lent, RingAddresses, driver_memory,
+    first_base,
 };
 
 use crate::rig::{MBUFS, Rig, eventually, pool};
@@ -146,6 +147,7 @@ impl Front {
             lent: Lent::new(vec![pool.clone()]),
             kick: None,
             copy: CopyKind::Auto,
+            mark: HeaderMark::fresh(),
             vector: false,
             groups: true,
             tally: Arc::default(),
