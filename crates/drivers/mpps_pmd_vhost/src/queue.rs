@@ -193,6 +193,14 @@ impl TxState {
         stats.errors.add(sent.dropped);
         sent.taken
     }
+
+    /// After a burst that moved nothing: has the ring retired?
+    fn look(&mut self, alarm: &Alarm) {
+        if self.ring.fault().is_some() && !self.told {
+            self.told = true;
+            alarm.raise();
+        }
+    }
 }
 
 /// On cache lines of its own.
@@ -213,13 +221,15 @@ impl TxQueue for Tx {
             return 0;
         };
         if pkts.flags_union().intersects(state.unfinished) || state.finisher.is_holding() {
-            return state.unfinished(lcore, pkts, &self.stats);
+            let taken = state.unfinished(lcore, pkts, &self.stats);
+            // Some may have been taken without having been sent.
+            state.look(&self.alarm);
+            return taken;
         }
         let before = pkts.len();
         let moved = state.ring.burst(lcore.caches(), pkts);
-        if moved.packets == 0 && state.ring.fault().is_some() && !state.told {
-            state.told = true;
-            self.alarm.raise();
+        if moved.packets == 0 {
+            state.look(&self.alarm);
         }
         if state.memory.is_lost() {
             lost(&mut state.told, &self.alarm);

@@ -232,3 +232,29 @@ fn v_44_a_checksum_left_to_the_port_is_right_in_the_end() {
         }
     }
 }
+
+#[test]
+fn a_ring_that_lies_is_found_by_packets_that_owe_something_too() {
+    let mut rig = Rig::new("", 2);
+    let mut front = Front::up(&rig, SPLIT, 2);
+    front.exchange(&mut rig, 20);
+    front.lie(2, true);
+    let mut waiting = Burst::new(32);
+    assert!(eventually(|| {
+        if waiting.is_empty() {
+            let mut packet = rig.pool.alloc().unwrap();
+            assert!(packet.append(&[0x11; 60]));
+            packet.set_vlan(5, 0);
+            packet.set_flags(OffloadFlags::TX_VLAN);
+            waiting.push(packet).unwrap();
+        }
+        rig.send(1, &mut waiting);
+        rig.heard.times("transmit queue 1: ") == 2
+    }));
+    rig.wait_trouble("the queue rests until the front end sets it up again");
+    assert_eq!(rig.send(1, &mut waiting), 0);
+    rig.lcore.free(&mut waiting);
+    front.exchange(&mut rig, 20);
+    front.finish();
+    rig.finish();
+}
