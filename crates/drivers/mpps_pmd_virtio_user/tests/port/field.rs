@@ -266,7 +266,10 @@ fn w22_packets_that_the_back_end_is_done_with_come_home_at_a_stop() {
 fn w24_the_control_queue_is_no_ring() {
     for (args, queues, rings) in [(",cq=1", 1, 2), (",queues=4", 4, 8), (",queues=4", 1, 2)] {
         let mut rig = Rig::started(&format!("{args},server=1"), queues);
-        let peer = rig.meet(Manner::default());
+        let mut manner = Manner::default();
+        // One that has a control queue of its own isn't asked for it either.
+        manner.features |= Features::CTRL_VQ | Features::CTRL_RX;
+        let peer = rig.meet(manner);
         rig.wait_link(true);
         let told: Vec<u32> = peer.learned.rings.lock().unwrap().keys().copied().collect();
         assert_eq!(told, (0..rings).collect::<Vec<_>>());

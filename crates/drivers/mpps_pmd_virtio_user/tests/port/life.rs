@@ -1,11 +1,12 @@
 //! Starts and stops, peers that come and go, in any order and many times.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use mpps_vhost_proto::RequestKind;
+use mpps_vhost_proto::{ProtocolFeatures, RequestKind};
 use mpps_virtq::Features;
 
-use crate::back_end::{BackEnd, Manner};
+use crate::back_end::{BackEnd, Manner, Trouble};
 use crate::rig::Rig;
 
 #[test]
@@ -158,6 +159,27 @@ fn a_peer_may_go_while_the_port_is_stopped() {
         assert!(!rig.dev.link().up);
     }
     rig.finish();
+}
+
+/// Where nothing is acknowledged, what was told may not be done yet.
+#[test]
+fn the_link_comes_up_when_all_rings_are_on() {
+    for acknowledges in [true, false] {
+        let mut rig = Rig::started(",server=1,queues=4", 4);
+        let late = Trouble::Late(Duration::from_millis(60));
+        let mut manner = Manner::troubled(RequestKind::SetVringEnable, late);
+        let mut protocol = ProtocolFeatures::MQ;
+        protocol.set(ProtocolFeatures::REPLY_ACK, acknowledges);
+        manner.protocol = Some(protocol);
+        let peer = rig.meet(manner);
+        rig.wait_link(true);
+        assert_eq!(peer.learned.enabled.load(Ordering::Relaxed), 8);
+        for queue in 0..4 {
+            rig.echo(queue, 20);
+        }
+        drop(peer);
+        rig.finish();
+    }
 }
 
 #[test]
