@@ -21,9 +21,10 @@ use table::Table;
 /// Packet sizes unless others are named: those of the usual tables, and a jumbo frame in one buffer.
 pub(crate) const SIZES: [u16; 7] = [64, 128, 256, 512, 1024, 1518, 9000];
 
-/// How long packets are counted for one rate, and how long they run before.
-const SLICE: Duration = Duration::from_millis(150);
-const SETTLE: Duration = Duration::from_millis(50);
+/// How long packets are counted for one rate, and how long they run before. Short, so that the kinds of a round meet the
+/// machine in one mood, and many rounds fit in.
+const SLICE: Duration = Duration::from_millis(50);
+const SETTLE: Duration = Duration::from_millis(20);
 
 /// The ways in the order of the tables, with what is said of them, and the name in JSON.
 const WAYS: [(Way, &str, &str); 3] = [

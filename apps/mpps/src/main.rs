@@ -76,8 +76,8 @@ enum Verb {
         /// Bytes of a packet without its CRC, 64 to 9000, several with commas between.
         #[arg(long, value_name = "BYTES", value_delimiter = ',', default_values_t = copies::SIZES, value_parser = clap::value_parser!(u16).range(64..=9000))]
         sizes: Vec<u16>,
-        /// Rounds, 1 to 1000; one takes about 4 seconds a size.
-        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
+        /// Rounds, 1 to 1000; one takes about a second a size.
+        #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=1000))]
         rounds: u64,
         /// Packed rings instead of split ones.
         #[arg(long)]
@@ -190,7 +190,7 @@ mod tests {
         else {
             panic!("another verb");
         };
-        assert_eq!((sizes.as_slice(), rounds), (&[64, 9000][..], 5));
+        assert_eq!((sizes.as_slice(), rounds), (&[64, 9000][..], 15));
         let Some(Verb::Copies { sizes, .. }) = parse("copies").unwrap().verb else {
             panic!("another verb");
         };
