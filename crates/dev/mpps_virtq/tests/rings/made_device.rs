@@ -148,12 +148,12 @@ impl Device {
     }
 }
 
-fn get<T: Copy>(at: u64) -> T {
+pub(crate) fn get<T: Copy>(at: u64) -> T {
     // SAFETY: an address in a ring or a posted buffer of the rig, which is mapped as long as the rig; one thread.
     unsafe { std::ptr::with_exposed_provenance::<T>(at as usize).read_volatile() }
 }
 
-fn put<T: Copy>(at: u64, value: T) {
+pub(crate) fn put<T: Copy>(at: u64, value: T) {
     // SAFETY: as in `get`; the driver has lent the memory to the device.
     unsafe { std::ptr::with_exposed_provenance_mut::<T>(at as usize).write_volatile(value) };
 }

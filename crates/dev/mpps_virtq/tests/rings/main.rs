@@ -4,10 +4,14 @@
     reason = "strangers write descriptors into shared memory by hand"
 )]
 
+mod bounds;
 mod header_marks;
 mod hostile_device;
 mod hostile_tables;
+mod lying_device;
 mod made_device;
+mod notify;
 mod pairs;
 mod rig;
 mod stranger;
+mod vmm_queue;

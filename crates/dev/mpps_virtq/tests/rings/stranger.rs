@@ -25,8 +25,8 @@ pub(crate) const REGION: u64 = 0x2_0000;
 const USER: u64 = 0x7000_0000_0000;
 /// Offsets in the first region.
 const DESC: u64 = 0;
-const DRIVER: u64 = 0x8000;
-const DEVICE: u64 = 0xc000;
+pub(crate) const DRIVER: u64 = 0x8000;
+pub(crate) const DEVICE: u64 = 0xc000;
 /// Offset of what tests put there.
 pub(crate) const DATA: u64 = 0x1_0000;
 /// First address behind all memory.
