@@ -86,9 +86,8 @@ impl TxState {
         if let Some(first) = pkts.as_slice().first() {
             if first.flags().intersects(self.ring.unfinished()) {
                 self.finish(caches, pkts, stats);
-            } else if !self.told && self.ring.fault().is_some() {
-                self.told = true;
-                self.alarm.raise();
+            } else {
+                self.look();
             }
         }
     }
@@ -102,6 +101,14 @@ impl TxState {
             stats.count(moved.packets as u64, moved.bytes);
         });
         stats.errors.add(sent.dropped);
+        self.look();
+    }
+
+    fn look(&mut self) {
+        if !self.told && self.ring.fault().is_some() {
+            self.told = true;
+            self.alarm.raise();
+        }
     }
 }
 
