@@ -368,10 +368,9 @@ impl EthDev for VirtioUserDev {
     fn paths(&self) -> (Option<String>, Option<String>) {
         let running = self.control.published().running();
         let (rx, tx) = running.map_or((None, None), |running| (running.rx, running.tx));
-        (
-            rx.map(|path| path.to_string()),
-            tx.map(|path| path.to_string()),
-        )
+        [rx, tx]
+            .map(|path| path.map(|path| path.to_string()))
+            .into()
     }
 
     fn rx_queue_info(&self, queue: u16) -> Option<QueueInfo> {
@@ -382,6 +381,11 @@ impl EthDev for VirtioUserDev {
     fn tx_queue_info(&self, queue: u16) -> Option<QueueInfo> {
         let tx = self.port.config().tx.get(usize::from(queue))?;
         Some(self.queue_info(tx.queue.size, 0))
+    }
+
+    fn set_link(&mut self, _: bool) -> Result<(), Unsupported> {
+        let what = "setting the link";
+        Err(Unsupported { what, driver: NAME })
     }
 
     fn set_promiscuous(&mut self, on: bool) -> Result<(), Unsupported> {
