@@ -37,11 +37,11 @@ impl App {
         }
     }
 
-    /// `set promisc`; a refusal of one port doesn't keep the others from it.
+    /// `set promisc`; a refusal of one port doesn't keep the others from it, and a port isn't asked for what it is.
     pub fn set_promiscuous(&mut self, which: Which, on: bool) {
         self.each_port(
             which,
-            |slot| slot.dev.set_promiscuous(on).is_ok(),
+            |slot| slot.dev.port().promiscuous() == on || slot.dev.set_promiscuous(on).is_ok(),
             |id, why| Refusal::Promiscuous(on, id, why),
         );
     }
@@ -63,7 +63,7 @@ impl App {
     pub fn set_allmulticast(&mut self, which: Which, on: bool) {
         self.each_port(
             which,
-            |slot| slot.dev.set_allmulticast(on).is_ok(),
+            |slot| slot.dev.port().allmulticast() == on || slot.dev.set_allmulticast(on).is_ok(),
             |id, why| Refusal::AllMulticast(on, id, why),
         );
     }

@@ -17,3 +17,4 @@ mod rig;
 #[expect(dead_code, reason = "made for sessions of DPDK's program as well")]
 #[path = "../session/rig.rs"]
 mod run;
+mod settings;
