@@ -34,9 +34,9 @@ fn chain(pool: &Pool, segments: u8) -> Mbuf {
     whole.unwrap()
 }
 
-/// Packets of 1 to `most` segments to the back end and back.
+/// Packets of few to `most` segments to the back end and back.
 fn chains(rig: &mut Rig, most: u8) {
-    for segments in 1..=most {
+    for segments in (1..=most).filter(|n| *n < 5 || n % 5 == 0) {
         let mut burst = Burst::new(32);
         burst.push(chain(&rig.pool, segments)).unwrap();
         assert!(eventually(|| {
@@ -62,7 +62,7 @@ fn w01_rings_start_afresh_with_each_back_end() {
     for layout in ["", ",packed_vq=1"] {
         for server in ["", ",server=1"] {
             let mut rig = Rig::started(&format!("{server}{layout}"), 1);
-            for n in 0..20 {
+            for n in 0..6 {
                 let peer = rig.meet(packed());
                 rig.wait_link(true);
                 // Never a whole number of turns through the ring.
