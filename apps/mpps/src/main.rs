@@ -28,9 +28,9 @@ use crate::bench::{Broken, Failure};
 use crate::job::{Extra, Wish};
 use crate::versus::{Program, Trouble};
 
-/// Measures packet paths on this machine: without a command, the vhost <-> virtio-user loop between two threads.
+/// Measures packet paths here: without a command, the vhost <-> virtio-user loop.
 #[derive(Parser)]
-#[command(version, about, long_about = None, args_conflicts_with_subcommands = true)]
+#[command(version, long_about = None, args_conflicts_with_subcommands = true)]
 struct Args {
     #[command(subcommand)]
     verb: Option<Verb>,
@@ -40,49 +40,49 @@ struct Args {
 
 #[derive(clap::Args)]
 struct Measured {
-    /// Seconds that the whole measurement takes, 2 to 3600.
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(2..=3600))]
+    /// Seconds that it takes, 2 to 3600.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(2..=3600))]
     seconds: u64,
-    /// Bytes of a packet without its CRC, 64 to 1518.
+    /// Bytes of a packet, no CRC, 64 to 1518.
     #[arg(long, value_name = "BYTES", default_value_t = 64, value_parser = clap::value_parser!(u16).range(64..=1518))]
     size: u16,
     /// Packed rings instead of split ones.
     #[arg(long)]
     packed: bool,
-    /// How packets are copied: auto, libc, inline, erms, avx2 or avx512.
-    #[arg(long, value_name = "KIND", default_value = "auto", value_parser = copy_kind)]
+    /// libc, inline, erms, avx2, avx512, or auto unless named.
+    #[arg(long, value_name = "KIND", hide_default_value = true, default_value = "auto", value_parser = copy_kind)]
     copy: CopyKind,
-    /// Measures another testpmd in turn with ours, as dpdk-testpmd: a name in PATH or a path.
+    /// Another testpmd, measured in turn: a name or a path.
     #[arg(long, value_name = "PROGRAM")]
     versus: Option<String>,
-    /// Rounds with that program, 1 to 100; one takes about 6 seconds.
-    #[arg(long, requires = "versus", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100))]
+    /// Rounds with it, about 6 s each, 1 to 100.
+    #[arg(long, value_name = "N", requires = "versus", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100))]
     rounds: u64,
-    /// One JSON object on standard output instead of text.
+    /// JSON on standard output instead of text.
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Forwards between null ports, then a capture through pcap ports, and checks every frame of it.
+    /// Tries null ports, then a capture through pcap ports.
     Check {
-        /// Seconds that the whole check takes, 2 to 3600.
-        #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(2..=3600))]
+        /// Seconds that it takes, 2 to 3600.
+        #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(2..=3600))]
         seconds: u64,
     },
-    /// Measures which kind of copy is fastest in vhost, by packet size, round the loop and in each direction.
+    /// Finds the fastest kind of copy in vhost, by packet size.
     Copies {
-        /// Bytes of a packet without its CRC, 64 to 9000, several with commas between.
-        #[arg(long, value_name = "BYTES", value_delimiter = ',', default_values_t = copies::SIZES, value_parser = clap::value_parser!(u16).range(64..=9000))]
+        /// Bytes of packets, 64 to 9000, as 64,1518 [default: seven].
+        #[arg(long, value_name = "BYTES", value_delimiter = ',', hide_default_value = true, default_values_t = copies::SIZES, value_parser = clap::value_parser!(u16).range(64..=9000))]
         sizes: Vec<u16>,
-        /// Rounds, 1 to 1000; one takes about a second a size.
-        #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=1000))]
+        /// Rounds, a second a size, 1 to 1000.
+        #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=1000))]
         rounds: u64,
         /// Packed rings instead of split ones.
         #[arg(long)]
         packed: bool,
-        /// One JSON object on standard output instead of tables.
+        /// JSON on standard output instead of tables.
         #[arg(long)]
         json: bool,
     },
@@ -168,6 +168,18 @@ mod tests {
     #[test]
     fn the_table_of_options_is_sound() {
         Args::command().debug_assert();
+    }
+
+    #[test]
+    fn the_help_fits_a_terminal() {
+        let mut command = Args::command();
+        let mut texts = vec![command.render_help()];
+        texts.extend(command.get_subcommands_mut().map(|verb| verb.render_help()));
+        for text in texts {
+            for line in text.to_string().lines() {
+                assert!(line.chars().count() <= 80, "{line}");
+            }
+        }
     }
 
     #[test]
