@@ -137,6 +137,27 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// What is said of a device when it is made.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let path = self.path.display();
+        let mut lines = Vec::new();
+        if self.server {
+            // Scripts wait for these words.
+            lines.push(format!("({path}) waiting for client connection..."));
+        } else if !self.path.exists() {
+            lines.push(format!(
+                "{path} isn't there: taken for the socket of a vhost-user back end that comes later"
+            ));
+        }
+        if self.vector {
+            let line = "vectorized=1: there are no vector paths yet, the scalar path is taken";
+            lines.push(line.to_owned());
+        }
+        lines
+    }
+}
+
 fn mac(args: &DevArgs, text: &str) -> Result<MacAddr, DevArgError> {
     match text.parse::<MacAddr>() {
         Ok(mac) if mac.is_unicast() && !mac.is_zero() => Ok(mac),

@@ -59,21 +59,7 @@ impl VirtioUserDev {
             }
         };
         let endpoint = endpoint(&settings).map_err(|error| device(error.to_string()))?;
-        if settings.server {
-            // Scripts wait for these words.
-            let path = settings.path.display();
-            let line = format!("({path}) waiting for client connection...");
-            context.events.note(context.port, line);
-        }
-        if !settings.server && !settings.path.exists() {
-            let path = settings.path.display();
-            let line = format!(
-                "{path} isn't there: taken for the socket of a vhost-user back end that comes later"
-            );
-            context.events.note(context.port, line);
-        }
-        if settings.vector {
-            let line = "vectorized=1: there are no vector paths yet, the scalar path is taken";
+        for line in settings.remarks() {
             context.events.note(context.port, line);
         }
         let control = Handle::spawn(context.port, endpoint, context.events.clone())
@@ -179,11 +165,8 @@ impl VirtioUserDev {
     fn make_queues(&mut self, memory: &Memory) -> (Vec<Ring>, Queues) {
         let pools = memory.lent().pools();
         let (mut rings, mut rx, mut tx) = (Vec::new(), Vec::new(), Vec::new());
-        let strip = self
-            .port
-            .config()
-            .rx_offloads
-            .contains(RxOffloads::VLAN_STRIP);
+        let offloads = self.port.config().rx_offloads;
+        let strip = offloads.contains(RxOffloads::VLAN_STRIP);
         let first = pools.first().map(Pool::id);
         for pair in 0..memory.pairs() {
             let config = self.port.config();
