@@ -17,7 +17,7 @@ const MAX_HEADERS: usize = 512;
 
 /// The most pieces: 64 KiB at 48 bytes, the smallest segment size that Linux sends. A peer that asks for smaller ones only
 /// wants to keep us busy.
-const MAX_PIECES: usize = 65_536 / 48 + 1;
+pub(crate) const MAX_PIECES: usize = 65_536 / 48 + 1;
 
 /// What every piece begins with.
 struct Template {

@@ -120,6 +120,23 @@ impl DeviceTx {
         }
     }
 
+    /// Whether the driver has posted `packets` buffers that aren't used, or as many as the ring can have.
+    pub fn has_room(&mut self, packets: usize) -> bool {
+        match &mut self.ring {
+            Layout::Split(ring, _) => ring.ring.holds(packets),
+            Layout::Packed(ring, _) => ring.ring.holds(packets),
+        }
+    }
+
+    /// Counts packets that were to go into this ring and are lost with it.
+    pub fn lose(&self, packets: usize) {
+        let tally = match &self.ring {
+            Layout::Split(ring, _) => &ring.ring.tally,
+            Layout::Packed(ring, _) => &ring.ring.tally,
+        };
+        tally.too_long.add(packets as u64);
+    }
+
     /// What must be done to packets in software before they can be sent here.
     pub fn unfinished(&self) -> OffloadFlags {
         match &self.ring {

@@ -139,6 +139,24 @@ impl DriverTx {
         }
     }
 
+    /// Whether `packets` plain packets can be posted, or as many as the ring can have. Sees what the last burst has freed.
+    pub fn has_room(&self, packets: usize) -> bool {
+        let (free, most) = match &self.ring {
+            Layout::Split(ring) => (ring.free.len(), ring.ring.size),
+            Layout::Packed(ring) => (ring.ring.room().min(ring.free.len()), ring.ring.size),
+        };
+        free >= packets.min(usize::from(most)) && self.fault().is_none()
+    }
+
+    /// Counts packets that were to go into this ring and are lost with it.
+    pub fn lose(&self, packets: usize) {
+        let tally = match &self.ring {
+            Layout::Split(ring) => &ring.ring.tally,
+            Layout::Packed(ring) => &ring.ring.tally,
+        };
+        tally.too_long.add(packets as u64);
+    }
+
     /// What must be done to packets in software before they can be sent here.
     pub fn unfinished(&self) -> OffloadFlags {
         match &self.ring {

@@ -44,7 +44,7 @@ pub struct Tally {
     pub bad: Counter,
     /// Packets lost because no mbuf was free.
     pub no_mbuf: Counter,
-    /// Packets lost because they fit none of the peer's buffers.
+    /// Packets lost because they fit none of the peer's buffers, or because the ring was closed while they waited for some.
     pub too_long: Counter,
 }
 

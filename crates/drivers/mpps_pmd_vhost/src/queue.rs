@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use mpps_dev::{Lcore, Mailbox, QueueStats, RxQueue, TxQueue};
-use mpps_mbuf::{Burst, OffloadFlags, Pool};
+use mpps_mbuf::{Burst, Caches, OffloadFlags, Pool};
 use mpps_os::Waker;
 use mpps_ring::{Inside, Poller};
 use mpps_shm::peer::GuestMemory;
@@ -186,10 +186,12 @@ impl TxState {
     #[cold]
     fn unfinished(&mut self, lcore: &mut Lcore, pkts: &mut Burst, stats: &QueueStats) -> usize {
         let ring = &mut self.ring;
-        let sent = self.finisher.send(lcore.caches(), pkts, |caches, staged| {
+        let send = |caches: &mut Caches, staged: &mut Burst, more: usize| {
             let moved = ring.burst(caches, staged);
             stats.count(moved.packets as u64, moved.bytes);
-        });
+            ring.has_room(more)
+        };
+        let sent = self.finisher.send_fitting(lcore.caches(), pkts, send);
         stats.errors.add(sent.dropped);
         sent.taken
     }
@@ -200,6 +202,13 @@ impl TxState {
             self.told = true;
             alarm.raise();
         }
+    }
+}
+
+impl Drop for TxState {
+    /// What is held goes with the ring.
+    fn drop(&mut self) {
+        self.ring.lose(self.finisher.held());
     }
 }
 

@@ -96,9 +96,10 @@ impl TxState {
     #[cold]
     fn finish(&mut self, caches: &mut Caches, pkts: &mut Burst, stats: &QueueStats) {
         let Self { finisher, ring, .. } = self;
-        let sent = finisher.send(caches, pkts, |caches, staged| {
+        let sent = finisher.send_fitting(caches, pkts, |caches, staged, more| {
             let moved = ring.burst(caches, staged);
             stats.count(moved.packets as u64, moved.bytes);
+            ring.has_room(more)
         });
         stats.errors.add(sent.dropped);
         self.look();
@@ -109,6 +110,13 @@ impl TxState {
             self.told = true;
             self.alarm.raise();
         }
+    }
+}
+
+impl Drop for TxState {
+    /// What is held goes with the ring.
+    fn drop(&mut self) {
+        self.ring.lose(self.finisher.held());
     }
 }
 

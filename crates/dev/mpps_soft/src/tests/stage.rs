@@ -115,3 +115,55 @@ fn debts_that_the_port_takes_over_pass() {
     // The broken one is the other side's to judge: its queue checks no headers either.
     assert_eq!((sent.taken, sent.dropped, count), (4, 0, 4));
 }
+
+// A ring that has no room for all pieces of a packet leaves it to the caller, and gets it when it has.
+#[test]
+fn a_large_packet_waits_with_the_caller_until_there_is_room_for_its_pieces() {
+    let mut rig = Rig::new(2048, 2176);
+    let mut burst = burst(&mut rig);
+    let mut finisher = Finisher::new(OffloadFlags::empty());
+    let mut seen = Vec::new();
+    // The first turn sends nothing, the second one the plain packet in front.
+    for (room, taken) in [(0, 0), (599, 1), (599, 0), (700, 3)] {
+        let mut left = room;
+        let sent = finisher.send_fitting(&mut rig.caches, &mut burst, |caches, staged, more| {
+            assert!(staged.len() <= left, "{} into {left}", staged.len());
+            left -= staged.len();
+            seen.extend(staged.as_slice().iter().map(bytes));
+            caches.free(staged);
+            more <= left
+        });
+        assert_eq!((sent.taken, finisher.held()), (taken, 0), "room for {room}");
+    }
+    assert_eq!((burst.len(), seen), (0, expected()));
+    drop((burst, finisher));
+    assert!(rig.is_whole());
+}
+
+// A ring that never has that much room gets the packet in the end; what it doesn't take is held, and known.
+#[test]
+fn a_large_packet_does_not_wait_for_ever() {
+    let mut rig = Rig::new(2048, 2176);
+    let mut burst = burst(&mut rig);
+    let mut finisher = Finisher::new(OffloadFlags::empty());
+    let (mut taken, mut seen, mut turns) = (0, 0, 0);
+    while taken < 2 {
+        let mut left = 50;
+        let sent = finisher.send_fitting(&mut rig.caches, &mut burst, |caches, staged, more| {
+            while left > 0
+                && let Some(packet) = staged.pop_front()
+            {
+                caches.free_one(packet);
+                (left, seen) = (left - 1, seen + 1);
+            }
+            more <= left
+        });
+        taken += sent.taken;
+        turns += 1;
+        assert!(turns < 100, "it waits");
+    }
+    assert!(turns > 10, "it waits for room first");
+    assert_eq!((finisher.held() + seen, burst.len()), (602 - 1, 2));
+    drop((burst, finisher));
+    assert!(rig.is_whole());
+}

@@ -166,6 +166,16 @@ impl DeviceRing {
         self.at(self.next).flags() & (AVAIL | USED) == self.next.available()
     }
 
+    /// Whether the driver has made `descriptors` available, or as many as the ring has: the last of them tells, since they
+    /// are made available in order.
+    pub(crate) fn holds(&self, descriptors: usize) -> bool {
+        let ahead = descriptors.min(usize::from(self.size)).saturating_sub(1);
+        // Less than the size, a u16.
+        let last = self.next.advance(ahead as u16, self.size);
+        let flags = self.at(last).flags();
+        self.fault.is_none() && flags & (AVAIL | USED) == last.available()
+    }
+
     #[inline(always)]
     fn at(&self, cursor: Cursor) -> Descriptor {
         // SAFETY: a cursor's place is inside the ring.

@@ -35,7 +35,7 @@ pub(crate) struct TxRing {
     pub(super) sent: Box<[MaybeUninit<Mbuf>]>,
     /// How many descriptors each takes; zero where there is none, which says whether `sent` is initialised.
     pub(super) taken: Box<[u16]>,
-    pub(super) free: FreeIds,
+    pub(crate) free: FreeIds,
     /// In order: the buffer id that comes back next.
     oldest: u16,
     pub(super) indirect: bool,

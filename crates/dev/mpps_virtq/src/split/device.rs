@@ -133,6 +133,12 @@ impl DeviceRing {
         usize::from(known).min(most)
     }
 
+    /// Whether the driver has made `chains` available, or as many as the ring can have.
+    pub(crate) fn holds(&mut self, chains: usize) -> bool {
+        let chains = chains.min(usize::from(self.size));
+        self.fault.is_none() && self.available(chains) >= chains
+    }
+
     #[cold]
     fn ahead(&mut self) {
         self.retire(RingFault::Index {

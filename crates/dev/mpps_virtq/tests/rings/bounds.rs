@@ -226,3 +226,35 @@ fn a_pool_that_is_not_lent_is_refused() {
         }
     }
 }
+
+#[test]
+fn room_is_what_the_next_burst_takes() {
+    for features in layouts(Features::empty()) {
+        let mut stranger = Stranger::new(8, features);
+        let mut tx = stranger.tx();
+        for posted in 0..=8 {
+            for n in 1..20 {
+                assert_eq!(tx.has_room(n), n.min(8) <= posted, "{n} in {posted}");
+            }
+            if posted < 8 {
+                stranger.offer(&[(AT, 72, WRITE)]);
+            }
+        }
+        assert_eq!(stranger.send(&mut tx, &[60; 5]), 5);
+        assert!(tx.has_room(3) && !tx.has_room(4));
+        tx.lose(7);
+        assert_eq!(stranger.tally().too_long.get(), 7);
+        stranger.end();
+
+        let rig = Rig::new(8, features);
+        let mut caches = rig.caches();
+        let mut driver = DriverTx::open(&rig.driver(None)).expect("a ring");
+        assert!(driver.has_room(8) && driver.has_room(1000));
+        let mut burst = Burst::new(32);
+        caches.alloc(rig.front.id(), 5, 60, &mut burst);
+        assert_eq!(driver.burst(&mut caches, &mut burst).packets, 5);
+        assert!(driver.has_room(3) && !driver.has_room(4));
+        drop((driver, caches));
+        rig.all_home();
+    }
+}
