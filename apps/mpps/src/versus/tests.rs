@@ -16,8 +16,8 @@ use crate::folder::Folder;
 /// For a program that answers; generous, the machine may be busy with much else.
 const PATIENT: Duration = Duration::from_secs(30);
 
-/// For a program that never does.
-const SHORT: Duration = Duration::from_millis(500);
+/// For a program that never does; it has to come as far as that.
+const SHORT: Duration = Duration::from_secs(3);
 
 /// What a fake answers to the console's commands; `$1` of each is the counter.
 const CONSOLE: &str = r#"
@@ -87,7 +87,7 @@ fn a_program_that_moves_nothing_is_named() {
     let stats =
         "stats() { echo 'RX-packets: 7 RX-missed: 0'; echo 'TX-packets: 7 TX-errors: 0'; }\n";
     let text = trouble(&format!("{stats}{CONSOLE}"), PATIENT);
-    assert!(text.contains("(vhost) moved no packet in 200ms"), "{text}");
+    assert!(text.contains("(vhost) moved no packet in "), "{text}");
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_program_that_hangs_is_ended_with_all_it_started() {
     let body = format!("sleep 1000 & echo $! > {}; wait", note.display());
     let text = trouble(&body, SHORT);
     assert!(
-        text.contains("hangs: no socket within 500ms; it said nothing"),
+        text.contains("hangs: no socket within 3s; it said nothing"),
         "{text}"
     );
     let child = fs::read_to_string(&note).unwrap();

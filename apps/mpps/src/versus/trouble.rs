@@ -120,7 +120,10 @@ mod tests {
         let words = |text| Words::of(text).to_string();
         assert_eq!(words(""), "it said nothing");
         assert_eq!(words("testpmd> \r\n\r\n"), "it said nothing");
-        assert_eq!(words("a\nb\n\nc\nd\n"), "its last words: b / c / d");
+        assert_eq!(
+            words("a\nb\n\nc\u{7}\u{8}\nd\n"),
+            "its last words: b / c / d"
+        );
         assert_eq!(
             words("EAL: \x1b[31mno\x1b[0m memory\r\n  Cause: none\r\ntestpmd> bye"),
             "its last words: EAL: no memory / Cause: none / bye"
