@@ -4,15 +4,18 @@
 //! regions. Bounded by the ring's size (a chain of exactly that many descriptors is legal) and, in an indirect table, by
 //! the table's.
 
+mod table;
+
 use std::cell::Cell;
 use std::ops::Range;
-use std::ptr::NonNull;
 
-use mpps_shm::peer::{self, GuestMemory, PeerRange};
+use mpps_shm::peer::{GuestMemory, PeerRange};
 
 use crate::RingFault;
-use crate::foreign::{copy_from, copy_to, load_unaligned};
+use crate::foreign::{copy_from, copy_to};
 use crate::split::{Descriptor, INDIRECT, NEXT, WRITE};
+
+pub(crate) use table::Table;
 
 /// Descriptors that one burst looks at on the general way, pieces of buffers across regions included: what is left of a
 /// longer chain is walked by the next burst. A peer with the longest of chains thus holds up the other ports of its core
@@ -59,61 +62,6 @@ struct Begun {
     number: u32,
     /// Descriptors that it may still have.
     left: u32,
-}
-
-/// Where descriptors are read from.
-#[derive(Clone, Copy)]
-pub(crate) enum Table {
-    /// The ring's own table: `size` descriptors, mapped.
-    Ring { first: NonNull<[u64; 2]>, size: u32 },
-    /// An indirect one, at this guest address.
-    Indirect {
-        address: u64,
-        range: PeerRange,
-        entries: u32,
-    },
-}
-
-impl Table {
-    pub(crate) fn size(self) -> u32 {
-        match self {
-            Self::Ring { size, .. } => size,
-            Self::Indirect { entries, .. } => entries,
-        }
-    }
-
-    fn get(self, number: u32) -> Option<Descriptor> {
-        if number >= self.size() {
-            return None;
-        }
-        let at = number as usize;
-        match self {
-            // SAFETY: one of `size` descriptors, mapped and aligned by the maker's promise.
-            Self::Ring { first, .. } => Some(Descriptor(unsafe {
-                peer::descriptor(first.as_ptr().add(at))
-            })),
-            Self::Indirect { range, .. } => {
-                let entry = range.at(at * 16, 16)?.as_ptr().cast::<u64>();
-                // SAFETY: 16 bytes inside the range. Tables need no alignment (virtio 1.3, section 2.7.5.3).
-                Some(Descriptor(unsafe {
-                    [load_unaligned(entry), load_unaligned(entry.add(1))]
-                }))
-            }
-        }
-    }
-
-    /// What is wrong with a table.
-    pub(crate) fn refuse(self, why: &'static str) -> RingFault {
-        let address = match self {
-            Self::Ring { .. } => 0,
-            Self::Indirect { address, .. } => address,
-        };
-        RingFault::Indirect {
-            address,
-            len: self.size().saturating_mul(16),
-            why,
-        }
-    }
 }
 
 impl Begun {
