@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::session::{self, Counter, Scenario};
 use crate::shell::{self, Workspace};
 use crate::tally;
-use crate::{fuzz, suite};
+use crate::{fuzz, harness, suite};
 
 /// One long test.
 struct Soak {
@@ -41,6 +41,11 @@ const SOAKS: &[Soak] = &[
         name: "peers",
         about: "ours and DPDK's testpmd at either end: the ten paths, sizes, queues, chains, restarts",
         run: |workspace| end_to_end(workspace, "peers"),
+    },
+    Soak {
+        name: "contents",
+        about: "10^8 numbered packets (or MPPS_PACKETS) through each of the ten paths, in one process and with DPDK at either end",
+        run: contents,
     },
     Soak {
         name: "chaos",
@@ -141,6 +146,10 @@ fn ignored(workspace: &Workspace) -> Result<(), String> {
 /// One test after another: a guest under emulation, or two programs that poll, take all that the machine has.
 fn end_to_end(workspace: &Workspace, theme: &str) -> Result<(), String> {
     let programs = workspace.release_programs()?;
+    shell::run(end_to_end_tests(workspace, theme).env("MPPS_BIN_DIR", programs))
+}
+
+fn end_to_end_tests(workspace: &Workspace, theme: &str) -> Command {
     let mut command = shell::cargo();
     command
         .args([
@@ -153,8 +162,19 @@ fn end_to_end(workspace: &Workspace, theme: &str) -> Result<(), String> {
             "--",
         ])
         .args(["--include-ignored", "--test-threads=1", "--nocapture"])
-        .current_dir(&workspace.root)
-        .env("MPPS_BIN_DIR", programs);
+        .current_dir(&workspace.root);
+    command
+}
+
+fn contents(workspace: &Workspace) -> Result<(), String> {
+    let harness = harness::program(workspace)?;
+    let programs = workspace.release_programs()?;
+    let packets = std::env::var("MPPS_PACKETS").unwrap_or_else(|_| "100000000".to_owned());
+    let mut command = end_to_end_tests(workspace, "numbered");
+    command
+        .env("MPPS_BIN_DIR", programs)
+        .env("MPPS_HARNESS", harness)
+        .env("MPPS_PACKETS", packets);
     shell::run(&mut command)
 }
 

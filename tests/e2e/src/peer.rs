@@ -123,7 +123,8 @@ impl Wiring {
         format!("{front:?} front, {back:?} back, {}", path.name)
     }
 
-    fn front_vdev(&self, socket: &str) -> String {
+    /// Device arguments of virtio-user.
+    pub fn front_vdev(&self, socket: &str) -> String {
         let serves = if self.front_serves { ",server=1" } else { "" };
         let queues = match self.queues {
             1 => String::new(),
@@ -135,18 +136,21 @@ impl Wiring {
         )
     }
 
-    fn back_vdev(&self, socket: &str) -> String {
+    /// Device arguments of vhost.
+    pub fn back_vdev(&self, socket: &str) -> String {
         let client = if self.front_serves { ",client=1" } else { "" };
         let queues = self.queues;
         format!("net_vhost0,iface={socket},queues={queues}{client}")
     }
 
-    fn start_front(&self, socket: &str) -> End {
+    /// Starts virtio-user by itself.
+    pub fn start_front(&self, socket: &str) -> End {
         let extra = [self.path.eal, self.path.front];
         End::start(self.front, "front", &self.front_vdev(socket), self, extra)
     }
 
-    fn start_back(&self, socket: &str) -> End {
+    /// Starts vhost by itself.
+    pub fn start_back(&self, socket: &str) -> End {
         let extra: [&[&str]; 2] = [&[], &[]];
         End::start(self.back, "back", &self.back_vdev(socket), self, extra)
     }

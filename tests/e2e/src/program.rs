@@ -26,6 +26,38 @@ pub fn mpps() -> &'static Path {
     FOUND.get_or_init(|| find("mpps"))
 }
 
+/// Path of `mpps_harness`: where `MPPS_HARNESS` says, beside the programs under test, or a build of the tests' own profile,
+/// which is soon made.
+///
+/// # Panics
+/// When it can't be built.
+pub fn harness() -> &'static Path {
+    static FOUND: OnceLock<PathBuf> = OnceLock::new();
+    const NAME: &str = "mpps_harness";
+    FOUND.get_or_init(|| {
+        let given = std::env::var_os("MPPS_HARNESS").map(PathBuf::from);
+        let beside = std::env::var_os(FOLDER).map(|folder| PathBuf::from(folder).join(NAME));
+        if let Some(path) = given.or(beside).filter(|path| path.is_file()) {
+            return path;
+        }
+        build(NAME, &[]);
+        target().join("debug").join(NAME)
+    })
+}
+
+fn build(name: &str, profile: &[&str]) {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let build = Command::new(cargo)
+        .args(["build", "-p", name])
+        .args(profile)
+        .current_dir(workspace())
+        .status();
+    assert!(
+        build.is_ok_and(|status| status.success()),
+        "{name} can't be built"
+    );
+}
+
 fn find(name: &str) -> PathBuf {
     if let Some(folder) = std::env::var_os(FOLDER) {
         let path = PathBuf::from(folder).join(name);
@@ -34,15 +66,7 @@ fn find(name: &str) -> PathBuf {
     }
     let path = target().join("release").join(name);
     if !path.is_file() {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let build = Command::new(cargo)
-            .args(["build", "--release", "-p", name])
-            .current_dir(workspace())
-            .status();
-        assert!(
-            build.is_ok_and(|status| status.success()),
-            "{name} can't be built"
-        );
+        build(name, &["--release"]);
     }
     path
 }

@@ -2,13 +2,18 @@
 //! inside. `cargo xtask check` builds and runs it; it prints lines that the checks read.
 #![forbid(unsafe_code)]
 
+mod contents;
+mod echo;
 mod idle;
+mod packet;
 mod rig;
 
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
+
+use crate::contents::{Plant, Wish};
 
 /// Measures and judges ports from inside.
 #[derive(Parser)]
@@ -35,6 +40,28 @@ enum Verb {
         #[arg(long, default_value = "")]
         kind: String,
     },
+    /// Numbered packets into a port and back, each found once and whole, or counted as dropped.
+    Contents {
+        /// Device arguments of the port; with --echo, `{}` is the socket.
+        #[arg(long)]
+        port: String,
+        /// Device arguments of a port of this process that sends packets back; without, another program does, which is
+        /// ready when a line comes in.
+        #[arg(long)]
+        echo: Option<String>,
+        /// How many.
+        #[arg(long, default_value_t = 100_000)]
+        packets: u64,
+        /// The most that are under way.
+        #[arg(long, default_value_t = 256)]
+        window: u64,
+        /// CPUs of the port and of the one that sends back.
+        #[arg(long, value_delimiter = ',', num_args = 2, default_values_t = [0, 1])]
+        cpus: Vec<usize>,
+        /// What goes wrong on purpose, to try the check.
+        #[arg(long)]
+        plant: Option<Plant>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -45,6 +72,21 @@ fn main() -> ExitCode {
             burden,
             kind,
         } => idle::run(cpu, Duration::from_millis(milliseconds), burden, &kind),
+        Verb::Contents {
+            port,
+            echo,
+            packets,
+            window,
+            cpus,
+            plant,
+        } => contents::run(&Wish {
+            port,
+            echo,
+            packets,
+            window,
+            cpus: [cpus[0], cpus[1]],
+            plant,
+        }),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -93,6 +93,45 @@ pub(super) const CHECKS: &[Check] = &[
         "every vector kernel does what its scalar twin does, at every length and alignment",
         |_, subject| tests(subject, &["--package", "mpps_kernels"], &[], |_| {}),
     ),
+    suite(
+        "handover",
+        "memory, features and rings change 10,000 times under traffic, polled and not, both layouts: every packet comes back once, in order",
+        |_, subject| {
+            tests(
+                subject,
+                &["--package", "mpps_pmd_vhost", "--test", "session"],
+                &["changes_under_traffic_10000_times", "--ignored"],
+                |_| {},
+            )
+        },
+    ),
+    suite(
+        "contents",
+        "numbered packets through the ten paths, checked at either end, in one process and with DPDK: each found once or counted; 10^5 a path",
+        |_, subject| end_to_end(subject, "numbered", &[]),
+    ),
+    suite(
+        "chaos",
+        "either of two joined programs is killed under traffic: packets flow again, nothing leaks; times are those of `soak chaos`",
+        |_, subject| end_to_end(subject, "chaos", &[]),
+    ),
+    suite(
+        "double-fetch",
+        "what a peer writes is read once for a decision: fuzz inputs replayed with memory that changes before each load",
+        |_, subject| {
+            let target = subject.workspace.target.join("double-fetch");
+            tests(
+                subject,
+                &["--package", "mpps_fuzz", "--package", "mpps_shm", "--lib"],
+                &["corpora_and_mutations", "double_fetch"],
+                |command| {
+                    command
+                        .env("RUSTFLAGS", "--cfg mpps_double_fetch")
+                        .env("CARGO_TARGET_DIR", &target);
+                },
+            )
+        },
+    ),
     Check {
         name: "first-run",
         proves: "from a clean clone `cargo run --release` starts its measurement",
@@ -128,6 +167,19 @@ fn tests(
         return Err(Miss::Failed("tests failed".to_owned()));
     }
     Ok(tally.passes() as f64)
+}
+
+/// End-to-end tests of a theme, one after another.
+fn end_to_end(subject: &Subject, theme: &str, filters: &[&str]) -> Result<f64, Miss> {
+    let filters = [filters, &["--test-threads=1"]].concat();
+    tests(
+        subject,
+        &["--package", "mpps_e2e", "--test", theme],
+        &filters,
+        |command| {
+            command.env("MPPS_BIN_DIR", &subject.programs);
+        },
+    )
 }
 
 /// Clones the repository as committed, builds it with an empty target folder and runs the main job.

@@ -1,0 +1,56 @@
+//! A port of this process that sends back what it receives. An [`Echo`] owns the port and the worker that polls it.
+
+use std::sync::Arc;
+
+use mpps_dev::LcoreId;
+use mpps_worker::{Lot, Stream, Workers};
+
+use crate::rig::{Failure, Port, Rig, one_cpu};
+
+/// Mbufs of its pool.
+const MBUFS: u32 = 16384;
+
+/// A running one.
+pub(crate) struct Echo {
+    port: Port,
+    workers: Workers,
+    _rig: Rig,
+}
+
+impl Echo {
+    /// Starts the port, and an engine on it.
+    pub(crate) fn start(device: &str, engine: &str, cpu: usize) -> Result<Self, Failure> {
+        let rig = Rig::new("echo", MBUFS)?;
+        let mut port = rig.port(device, 1)?;
+        port.wait_for_link()?;
+        let stream = Stream {
+            engine: port.engine(engine, &rig.pool)?,
+            io: port.io(),
+            enabled: true,
+            first: None,
+        };
+        let lot = Lot {
+            lcore: LcoreId(2),
+            cpus: one_cpu(cpu),
+            streams: vec![stream],
+            usage: None,
+        };
+        let pools = [rig.pool.clone()];
+        let workers = Workers::launch(vec![lot], &pools, rig.clock, Arc::default())?;
+        Ok(Self {
+            port,
+            workers,
+            _rig: rig,
+        })
+    }
+
+    /// Stops both; how many packets it dropped.
+    pub(crate) fn finish(self) -> Result<u64, Failure> {
+        let mut lots = self.workers.stop();
+        let stream = lots.pop().and_then(|mut streams| streams.pop());
+        let stream = stream.ok_or("the worker ended early")?;
+        let dropped = stream.io.stats.dropped.get();
+        self.port.finish(stream.io);
+        Ok(dropped)
+    }
+}
