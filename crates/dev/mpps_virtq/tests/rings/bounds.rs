@@ -7,9 +7,10 @@ use mpps_virtq::{DriverRx, DriverTx, Features, RingFault};
 use crate::rig::{Odd, Rig, Spec, make};
 use crate::stranger::{DATA, END, GUEST, INDIRECT, NEXT, REGION, Stranger, WRITE, layouts};
 
-/// Descriptors that a burst looks at, at most; and the loads of a burst of few packets.
+/// Descriptors that a burst looks at, at most; and the loads of a burst: two a descriptor of a table, few for what it looks
+/// at twice, and the copies of one packet in pieces.
 const WALK: u32 = 2048;
-const LOADS: u64 = 3 * WALK as u64;
+const LOADS: u64 = 2 * WALK as u64 + 500 + ENTRIES as u64;
 
 const HEADER: u32 = 12;
 const AT: u64 = GUEST + DATA;
