@@ -39,14 +39,14 @@ fn devices(queues: u16, front_listens: bool, args: &str) -> [String; 2] {
 }
 
 /// Names of the scenarios that are left out when the front end sends to the back end.
-fn front_sends(queues: u16, listens: bool, args: &str, holds: usize) -> Vec<&'static str> {
+fn front_sends(queues: u16, listens: bool, args: &str, holds: Option<usize>) -> Vec<&'static str> {
     let subject = Subject {
         driver: driver("net_virtio_user0"),
         peer: Some(driver("net_vhost0")),
         devices: &|| devices(queues, listens, args).to_vec(),
         facts: Facts {
             queues,
-            holds: Some(holds),
+            holds,
             ..FACTS
         },
     };
@@ -71,13 +71,14 @@ fn back_sends(queues: u16, listens: bool, args: &str) -> Vec<&'static str> {
 
 #[test]
 fn a_front_end_with_split_rings() {
-    // A packet takes two descriptors of 256.
-    assert!(front_sends(1, true, "", 128).is_empty());
+    // How many packets it holds depends on the descriptors that each takes, which is the ring's affair.
+    let left_out = front_sends(1, true, "", None);
+    assert_eq!(left_out, ["leftovers stay the caller's, in order"]);
 }
 
 #[test]
 fn a_front_end_with_packed_rings() {
-    assert!(front_sends(2, false, ",packed_vq=1,in_order=0", 256).is_empty());
+    assert!(front_sends(2, false, ",packed_vq=1,in_order=0", Some(256)).is_empty());
 }
 
 #[test]
