@@ -11,6 +11,7 @@ mod instructions;
 mod limit;
 mod mixed;
 mod planted;
+mod retry;
 mod speed;
 mod start;
 mod stop;
@@ -117,6 +118,7 @@ pub(crate) const THEMES: &[&[Check]] = &[
     instructions::CHECKS,
     limit::CHECKS,
     idle::CHECKS,
+    retry::CHECKS,
     captures::CHECKS,
     stop::CHECKS,
     suites::CHECKS,

@@ -2,8 +2,9 @@
 //! toolchain, and runs them. The toolchain's door to its own sanitizers is opened here and nowhere else.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::shell::{self, Package, Workspace};
@@ -22,6 +23,9 @@ const PROFILE: [&str; 4] = [
     "--config=profile.release.debug='line-tables-only'",
     "--config=profile.release.opt-level=2",
 ];
+
+/// Executions after which a target has had enough, however much time is left.
+const MOST: u64 = 10_000_000;
 
 /// The verb.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
@@ -54,7 +58,7 @@ pub(crate) fn fuzz(workspace: &Workspace, names: &[String], time: Duration) -> R
     let host = host()?;
     build(workspace, &host)?;
     let programs = workspace.target.join("fuzz").join(&host).join("release");
-    let mut failed = Vec::new();
+    let (mut failed, mut table) = (Vec::new(), Vec::new());
     for name in known
         .iter()
         .filter(|name| names.is_empty() || names.contains(name))
@@ -67,15 +71,70 @@ pub(crate) fn fuzz(workspace: &Workspace, names: &[String], time: Duration) -> R
             name,
             time,
         )?;
-        if let Err(why) = shell::run(&mut command) {
-            failed.push(format!("{name} ({why})"));
+        let outcome = watched(&mut command)?;
+        let result = if outcome.well { "clean" } else { "FAILED" };
+        let Outcome {
+            executions,
+            coverage,
+            ..
+        } = outcome;
+        table.push(format!("{name:20} {executions:>12} {coverage:>9} {result}"));
+        if !outcome.well {
+            failed.push(name.clone());
         }
     }
+    println!(
+        "{:20} {:>12} {:>9} result",
+        "target", "executions", "coverage"
+    );
+    table.iter().for_each(|line| println!("{line}"));
     if failed.is_empty() {
         Ok(())
     } else {
         Err(format!("failed: {}", failed.join(", ")))
     }
+}
+
+/// How a target's run ended.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Outcome {
+    executions: u64,
+    /// Edges.
+    coverage: u64,
+    well: bool,
+}
+
+impl Outcome {
+    /// `#4096 pulse  cov: 512 ft: 900 ...` or `stat::number_of_executed_units: 4096`
+    fn read_line(&mut self, line: &str) {
+        let mut words = line.split_whitespace();
+        while let Some(word) = words.next() {
+            let place = match word {
+                "cov:" => &mut self.coverage,
+                "stat::number_of_executed_units:" => &mut self.executions,
+                _ => continue,
+            };
+            if let Some(number) = words.next().and_then(|word| word.parse().ok()) {
+                *place = number;
+            }
+        }
+    }
+}
+
+/// Runs a target, passes its lines on and reads them.
+fn watched(command: &mut Command) -> Result<Outcome, String> {
+    let error = |error: std::io::Error| error.to_string();
+    let mut child = command.stderr(Stdio::piped()).spawn().map_err(error)?;
+    let mut outcome = Outcome::default();
+    if let Some(pipe) = child.stderr.take() {
+        for line in BufReader::new(pipe).split(b'\n') {
+            let line = String::from_utf8_lossy(&line.map_err(error)?).into_owned();
+            eprintln!("{line}");
+            outcome.read_line(&line);
+        }
+    }
+    outcome.well = child.wait().map_err(error)?.success();
+    Ok(outcome)
 }
 
 fn package(workspace: &Workspace) -> Result<&Package, String> {
@@ -138,9 +197,34 @@ fn fuzzer(
     let mut command = Command::new(program);
     command
         .arg(format!("-max_total_time={}", time.as_secs()))
+        .arg(format!("-runs={MOST}"))
         .arg(format!("-artifact_prefix={}/", artifacts.display()))
         .args(["-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1"])
         .arg(fresh)
         .arg(fuzz.join("corpus").join(name));
     Ok(command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Outcome;
+
+    #[test]
+    fn executions_and_coverage_are_read() {
+        let mut outcome = Outcome::default();
+        for line in [
+            "#2048\tpulse  cov: 510 ft: 900 corp: 3/9b",
+            "#4096\tDONE   cov: 512 ft: 901 corp: 3/9b lim: 4 exec/s: 2048 rss: 40Mb",
+            "stat::number_of_executed_units: 4096",
+            "cov: many",
+        ] {
+            outcome.read_line(line);
+        }
+        let expected = Outcome {
+            executions: 4096,
+            coverage: 512,
+            well: false,
+        };
+        assert_eq!(outcome, expected);
+    }
 }

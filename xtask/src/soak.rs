@@ -54,7 +54,7 @@ const SOAKS: &[Soak] = &[
     },
     Soak {
         name: "fuzz",
-        about: "every fuzz target for five minutes",
+        about: "every fuzz target for five minutes or 10^7 executions, whichever is first",
         run: fuzz_all,
     },
     Soak {
