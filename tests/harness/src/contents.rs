@@ -58,8 +58,8 @@ pub(crate) fn run(wish: &Wish) -> Result<(), Failure> {
     let echo = match &wish.echo {
         Some(device) => Some(Echo::start(
             &device.replace("{}", &socket),
-            "io",
             wish.cpus[1],
+            0,
         )?),
         None => None,
     };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use mpps_dev::LcoreId;
 use mpps_worker::{Lot, Stream, Workers};
 
+use crate::idle::Burdened;
 use crate::rig::{Failure, Port, Rig, one_cpu};
 
 /// Mbufs of its pool.
@@ -18,13 +19,20 @@ pub(crate) struct Echo {
 }
 
 impl Echo {
-    /// Starts the port, and an engine on it.
-    pub(crate) fn start(device: &str, engine: &str, cpu: usize) -> Result<Self, Failure> {
+    /// Starts the port, and engine io on it, which wastes so many nanoseconds at each visit.
+    pub(crate) fn start(device: &str, cpu: usize, burden: u64) -> Result<Self, Failure> {
         let rig = Rig::new("echo", MBUFS)?;
         let mut port = rig.port(device, 1)?;
         port.wait_for_link()?;
+        let mut engine = port.engine("io", &rig.pool)?;
+        if burden > 0 {
+            engine = Box::new(Burdened {
+                inner: engine,
+                ticks: burden * rig.clock.hz() / 1_000_000_000,
+            });
+        }
         let stream = Stream {
-            engine: port.engine(engine, &rig.pool)?,
+            engine,
             io: port.io(),
             enabled: true,
             first: None,

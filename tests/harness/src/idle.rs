@@ -115,9 +115,9 @@ impl Engine for Turns {
 }
 
 /// An engine that wastes time first: the fault that the check is tried with.
-struct Burdened {
-    inner: Box<dyn Engine>,
-    ticks: u64,
+pub(crate) struct Burdened {
+    pub(crate) inner: Box<dyn Engine>,
+    pub(crate) ticks: u64,
 }
 
 impl Engine for Burdened {

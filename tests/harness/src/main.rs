@@ -5,6 +5,7 @@
 mod contents;
 mod echo;
 mod idle;
+mod lone;
 mod packet;
 mod rig;
 
@@ -40,6 +41,15 @@ enum Verb {
         #[arg(long, default_value = "")]
         kind: String,
     },
+    /// Percentiles of the time of a lone packet once round the loop.
+    Lone {
+        /// Milliseconds for each layout.
+        #[arg(long, default_value_t = 1000)]
+        milliseconds: u64,
+        /// Nanoseconds that the other end wastes at each visit, to try the check.
+        #[arg(long, default_value_t = 0)]
+        burden: u64,
+    },
     /// Numbered packets into a port and back, each found once and whole, or counted as dropped.
     Contents {
         /// Device arguments of the port; with --echo, `{}` is the socket.
@@ -72,6 +82,10 @@ fn main() -> ExitCode {
             burden,
             kind,
         } => idle::run(cpu, Duration::from_millis(milliseconds), burden, &kind),
+        Verb::Lone {
+            milliseconds,
+            burden,
+        } => lone::run([0, 1], Duration::from_millis(milliseconds), burden),
         Verb::Contents {
             port,
             echo,
