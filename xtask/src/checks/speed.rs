@@ -148,6 +148,15 @@ fn duel(check: &Check, subject: &Subject) -> Result<f64, Miss> {
     let scenario = check.name.trim_start_matches("speed-");
     let output = run_script(subject, scenario, &[])?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    print!("{text}");
+    if let (Some(ours), Some(theirs)) = (span(&text, scenario, "A"), span(&text, scenario, "B")) {
+        // The machine may be quick in some rounds and slow in others: like is set against like.
+        println!(
+            "{scenario} best/best {:.3}, worst/worst {:.3}",
+            ours.1 / theirs.1,
+            ours.0 / theirs.0
+        );
+    }
     let ratio = median_ratio(&text, scenario)
         .ok_or_else(|| format!("no ratio in what the duel printed: {text:?}"))?;
     if output.status.success() {
@@ -213,6 +222,21 @@ fn median_ratio(text: &str, scenario: &str) -> Option<f64> {
     })
 }
 
+/// Lowest and highest of `null-io A   Mpps median 2.00  min 1.00  max 3.00  (5 runs)`.
+fn span(text: &str, scenario: &str, kind: &str) -> Option<(f64, f64)> {
+    let words = text.lines().find_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        words
+            .starts_with(&[scenario, kind, "Mpps"])
+            .then_some(words)
+    })?;
+    let behind = |name: &str| {
+        let at = words.iter().position(|word| *word == name)?;
+        words.get(at + 1)?.parse().ok()
+    };
+    Some((behind("min")?, behind("max")?))
+}
+
 fn two_cores(_: &Check, subject: &Subject) -> Result<f64, Miss> {
     if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
         return Err(Miss::Skipped("one CPU only".to_owned()));
@@ -241,6 +265,8 @@ mod tests {
     fn the_ratio_is_found() {
         let text = "null-io A   Mpps median   210.00  min 1 max 2  (5 runs)\nnull-io A/B ratio median 2.345  min 2.100  max 2.500\n";
         assert_eq!(median_ratio(text, "null-io"), Some(2.345));
+        assert_eq!(super::span(text, "null-io", "A"), Some((1.0, 2.0)));
+        assert_eq!(super::span(text, "null-io", "B"), None);
     }
 
     #[test]
