@@ -8,7 +8,7 @@ use mpps_kernels::CopyKind;
 use mpps_mbuf::{Burst, Caches, Pool};
 use mpps_shm::Mapping;
 use mpps_virtq::{
-    DriverRx, DriverSetup, DriverTx, HeaderMark, Lent, Moved, RingAddresses, RingFault, Tally,
+    DriverRx, DriverSetup, DriverTx, HeaderMark, Isa, Lent, Moved, RingAddresses, RingFault, Tally,
     driver_memory,
 };
 
@@ -105,6 +105,14 @@ fn hook(machine: &Machine, size: u32, changes: &[Change]) -> Hook {
     )
 }
 
+/// The widest vectors that the CPU has, or those of 256 bits.
+fn instructions(narrow: bool) -> Isa {
+    match Isa::best() {
+        Isa::Avx512(wide) if narrow => Isa::Avx2(wide.into()),
+        best => best,
+    }
+}
+
 /// One of a ring's sides.
 enum Side {
     Closed,
@@ -164,7 +172,7 @@ impl<'a> Session<'a> {
             }),
             copy: CopyKind::Auto,
             mark: HeaderMark::fresh(),
-            vector: kind & 4 != 0,
+            vector: (kind & 4 != 0).then(|| instructions(kind & 8 != 0)),
             groups: true,
             tally: Arc::new(Tally::default()),
         };

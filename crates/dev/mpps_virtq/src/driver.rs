@@ -1,9 +1,12 @@
 //! The driver half as the front end's ports use it: whichever layout was negotiated.
 
+mod vector;
+
 use mpps_mbuf::{Burst, Caches, OffloadFlags};
 
 use crate::packed::{driver_rx::RxRing as PackedRx, driver_tx::TxRing as PackedTx};
 use crate::split::{driver_rx::RxRing as SplitRx, driver_tx::TxRing as SplitTx};
+use crate::vector::{Choice, OneByOne, Vector};
 use crate::{DriverSetup, Features, Moved, PathName, RingAddresses, RingFault};
 
 /// The least that a ring can be bounded to: a refill's worth of buffers.
@@ -19,6 +22,7 @@ enum Layout<S, P> {
 pub struct DriverRx {
     ring: Layout<SplitRx, PackedRx>,
     headers: bool,
+    vector: Vector,
     path: PathName,
 }
 
@@ -26,6 +30,7 @@ pub struct DriverRx {
 pub struct DriverTx {
     ring: Layout<SplitTx, PackedTx>,
     in_order: bool,
+    vector: Vector,
     path: PathName,
 }
 
@@ -41,10 +46,12 @@ impl DriverRx {
         } else {
             Layout::Split(SplitRx::open(setup)?)
         };
+        let choice = Choice::to_receive(setup.vector, setup.size, setup.features);
         Ok(Self {
             ring,
             headers: path.offloads,
-            path,
+            vector: choice.vector,
+            path: path.with(choice),
         })
     }
 
@@ -68,11 +75,14 @@ impl DriverRx {
     /// Appends up to `out.room()` packets.
     #[inline(always)]
     pub fn burst(&mut self, caches: &mut Caches, out: &mut Burst) -> Moved {
+        if self.vector != Vector::Scalar {
+            return vector::receive(&mut self.ring, self.vector, caches, out);
+        }
         match (&mut self.ring, self.headers) {
-            (Layout::Split(ring), true) => ring.burst::<true>(caches, out),
-            (Layout::Split(ring), false) => ring.burst::<false>(caches, out),
-            (Layout::Packed(ring), true) => ring.burst::<true>(caches, out),
-            (Layout::Packed(ring), false) => ring.burst::<false>(caches, out),
+            (Layout::Split(ring), true) => ring.burst::<true, OneByOne>(caches, out),
+            (Layout::Split(ring), false) => ring.burst::<false, OneByOne>(caches, out),
+            (Layout::Packed(ring), true) => ring.burst::<true, OneByOne>(caches, out),
+            (Layout::Packed(ring), false) => ring.burst::<false, OneByOne>(caches, out),
         }
     }
 
@@ -110,10 +120,12 @@ impl DriverTx {
         } else {
             Layout::Split(SplitTx::open(setup)?)
         };
+        let choice = Choice::to_transmit(setup.vector, setup.size);
         Ok(Self {
             ring,
             in_order: path.in_order,
-            path,
+            vector: choice.vector,
+            path: path.with(choice),
         })
     }
 
@@ -131,11 +143,19 @@ impl DriverTx {
     /// the flags of [`DriverTx::unfinished`].
     #[inline(always)]
     pub fn burst(&mut self, caches: &mut Caches, packets: &mut Burst) -> Moved {
+        if self.vector != Vector::Scalar {
+            let run = if self.in_order {
+                vector::transmit::<true>
+            } else {
+                vector::transmit::<false>
+            };
+            return run(&mut self.ring, self.vector, caches, packets);
+        }
         match (&mut self.ring, self.in_order) {
-            (Layout::Split(ring), true) => ring.burst::<true>(caches, packets),
-            (Layout::Split(ring), false) => ring.burst::<false>(caches, packets),
-            (Layout::Packed(ring), true) => ring.burst::<true>(caches, packets),
-            (Layout::Packed(ring), false) => ring.burst::<false>(caches, packets),
+            (Layout::Split(ring), true) => ring.burst::<true, OneByOne>(caches, packets),
+            (Layout::Split(ring), false) => ring.burst::<false, OneByOne>(caches, packets),
+            (Layout::Packed(ring), true) => ring.burst::<true, OneByOne>(caches, packets),
+            (Layout::Packed(ring), false) => ring.burst::<false, OneByOne>(caches, packets),
         }
     }
 

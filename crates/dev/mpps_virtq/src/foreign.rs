@@ -1,4 +1,4 @@
-//! Reads and copies of the other side's memory that need no alignment.
+//! Reads, writes and copies of the other side's memory that need no alignment.
 
 use mpps_shm::peer::{self, PeerRange};
 
@@ -14,6 +14,16 @@ struct Unaligned<T: Copy>(T);
 pub(crate) unsafe fn load_unaligned<T: Copy>(p: *const T) -> T {
     // SAFETY: the caller's promise; a packed type is aligned anywhere.
     unsafe { peer::load(p.cast::<Unaligned<T>>()).0 }
+}
+
+/// Writes a value once, wherever it lies.
+///
+/// # Safety
+/// As [`peer::store`], but `p` needs no alignment.
+#[inline(always)]
+pub(crate) unsafe fn store_unaligned<T: Copy>(p: *mut T, value: T) {
+    // SAFETY: as above.
+    unsafe { peer::store(p.cast::<Unaligned<T>>(), Unaligned(value)) };
 }
 
 /// Copies the first `to.len()` bytes of a range out; the caller cut it to that.

@@ -39,12 +39,14 @@ mod path;
 mod setup;
 mod split;
 mod tally;
+mod vector;
 
 pub use device::{DeviceRx, DeviceTx};
 pub use driver::{DriverRx, DriverTx};
 pub use fault::RingFault;
 pub use features::Features;
 pub use lent::Lent;
+pub use mpps_cpu::Isa;
 pub use notify::Notifier;
 pub use path::PathName;
 pub use setup::{DeviceSetup, DriverSetup, HeaderMark, RingAddresses, driver_memory, first_base};

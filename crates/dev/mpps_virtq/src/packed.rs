@@ -12,6 +12,7 @@ pub(crate) mod driver;
 mod driver_post;
 pub(crate) mod driver_rx;
 pub(crate) mod driver_tx;
+pub(crate) mod free_ids;
 pub(crate) mod layout;
 
 use std::sync::atomic::{AtomicU64, Ordering, fence};

@@ -3,6 +3,7 @@
 use mpps_kernels::CopyKind;
 
 use crate::Features;
+use crate::vector::Choice;
 
 /// What a ring's bursts are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct PathName {
     pub copy: Option<CopyKind>,
     /// Descriptors are handled several at a time by vector instructions.
     pub vector: Option<&'static str>,
+    /// Why they aren't, where that was asked for.
+    pub lacks: Option<&'static str>,
 }
 
 impl PathName {
@@ -30,6 +33,17 @@ impl PathName {
             offloads: features.intersects(offloads),
             copy,
             vector: None,
+            lacks: None,
+        }
+    }
+}
+
+impl PathName {
+    pub(crate) fn with(self, choice: Choice) -> Self {
+        Self {
+            vector: choice.name(),
+            lacks: choice.lacks,
+            ..self
         }
     }
 }

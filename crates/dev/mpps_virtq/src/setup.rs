@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU16;
 use std::sync::atomic::Ordering::Relaxed;
 
+use mpps_cpu::Isa;
 use mpps_kernels::CopyKind;
 use mpps_mbuf::PoolId;
 use mpps_shm::Region;
@@ -90,8 +91,8 @@ pub struct DriverSetup {
     pub copy: CopyKind,
     /// The device, the same for all its rings.
     pub mark: HeaderMark,
-    /// Vector paths are wanted (`vectorized=1`).
-    pub vector: bool,
+    /// Vector paths are wanted (`vectorized=1`), with these instructions.
+    pub vector: Option<Isa>,
     /// Count packets to group addresses, which costs a look at each packet: a cache line that need not come here else.
     pub groups: bool,
     /// Counters of the queue.

@@ -7,6 +7,7 @@ pub(crate) mod driver;
 pub(crate) mod driver_post;
 pub(crate) mod driver_rx;
 pub(crate) mod driver_tx;
+pub(crate) mod free_ids;
 pub(crate) mod layout;
 
 /// A descriptor continues in `next`.

@@ -53,7 +53,7 @@ pub(crate) const ARGS: &[ArgSpec] = &[
     flag("packed_vq", "use packed rings [0]"),
     flag(
         "vectorized",
-        "taken, but there is no vector path yet: the scalar one runs, and a line says so [0]",
+        "several descriptors at a time with AVX2 or AVX-512; a line says where not, and why [0]",
     ),
     spec(
         "speed",
@@ -149,10 +149,6 @@ impl Settings {
             lines.push(format!(
                 "{path} isn't there: taken for the socket of a vhost-user back end that comes later"
             ));
-        }
-        if self.vector {
-            let line = "vectorized=1: there are no vector paths yet, the scalar path is taken";
-            lines.push(line.to_owned());
         }
         lines
     }

@@ -259,6 +259,12 @@ impl Control {
     fn note_paths(&mut self, running: Running) {
         if let (Some(rx), Some(tx)) = (running.rx, running.tx) {
             self.remark(format!("Rx path: {rx}; Tx path: {tx}"));
+            for (direction, path) in [("Rx", rx), ("Tx", tx)] {
+                if let Some(lacks) = path.lacks {
+                    let line = format!("vectorized=1: {direction} takes the scalar path: {lacks}");
+                    self.remark(line);
+                }
+            }
         }
     }
 

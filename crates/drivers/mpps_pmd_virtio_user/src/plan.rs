@@ -108,7 +108,7 @@ impl Plan {
             kick: Some(notifier(kick.clone())),
             copy: self.copy,
             mark: self.mark,
-            vector: self.vector,
+            vector: self.vector.then(mpps_virtq::Isa::best),
             groups: self.groups,
             tally: ring.tally.clone(),
         };

@@ -2,6 +2,7 @@
 
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::sync::atomic::{Ordering, fence};
 
 use mpps_shm::peer;
 
@@ -9,6 +10,7 @@ use super::layout::Layout;
 use super::{AVAIL, Cursor, DISABLE, Descriptor, SIZES, USED, publish_word, read_word, wanted};
 use crate::notify::notify;
 use crate::split::layout::{HEADER_STRIDE, INDIRECT_ENTRIES};
+use crate::vector::{Lanes, Pass, WRITTEN, halves};
 use crate::{DriverSetup, Features, Notifier, RingAddresses, RingFault, Tally};
 
 /// A packed ring seen by the driver.
@@ -40,12 +42,26 @@ pub(crate) struct DriverRing {
 unsafe impl Send for DriverRing {}
 
 /// What a used descriptor says.
+///
+/// Laid out as the second word of a descriptor.
 #[derive(Clone, Copy)]
+#[repr(C)]
 pub(crate) struct Used {
-    pub(crate) id: u16,
     /// Bytes that the device says it wrote.
     pub(crate) len: u32,
+    pub(crate) id: u16,
+    flags: u16,
 }
+
+impl Used {
+    pub(crate) const NONE: Self = Self {
+        len: 0,
+        id: 0,
+        flags: 0,
+    };
+}
+
+const _: () = assert!(size_of::<Used>() == 8);
 
 impl DriverRing {
     pub(crate) fn open(setup: &DriverSetup) -> Result<Self, RingFault> {
@@ -152,13 +168,77 @@ impl DriverRing {
 
     #[inline(always)]
     fn used_at(&self, at: Cursor) -> Option<Used> {
+        let used = self.read_at(at);
+        (used.flags & (AVAIL | USED) == at.used()).then_some(used)
+    }
+
+    #[inline(always)]
+    fn read_at(&self, at: Cursor) -> Used {
         // SAFETY: the second word of a descriptor of the ring.
         let word = unsafe { read_word(self.place(at).cast::<u64>().add(1)) };
         let descriptor = Descriptor([0, word]);
-        (descriptor.flags() & (AVAIL | USED) == at.used()).then_some(Used {
-            id: descriptor.id(),
+        Used {
             len: descriptor.len(),
+            id: descriptor.id(),
+            flags: descriptor.flags(),
+        }
+    }
+
+    /// What stands at the place `ahead` of the next one, used or not.
+    ///
+    /// # Safety
+    /// As [`DriverRing::used_ahead`].
+    #[inline(always)]
+    pub(crate) unsafe fn read_ahead(&self, ahead: usize) -> Used {
+        debug_assert!(ahead < self.straight_out());
+        self.read_at(Cursor {
+            slot: self.used.slot + ahead as u16,
+            ..self.used
         })
+    }
+
+    /// Whether what was read says that the device has used it, in this round.
+    #[inline(always)]
+    pub(crate) const fn is_used(&self, used: Used) -> bool {
+        used.flags & (AVAIL | USED) == self.used.used()
+    }
+
+    /// What a used descriptor must say before the ring's end: used in this round, an id of the ring, a length from `least`
+    /// on, of which there are `lengths`.
+    #[inline(always)]
+    pub(crate) fn used_pass(&self, least: u32, lengths: u32) -> Pass {
+        let high = |id: u16, flags: u16| u32::from(id) | u32::from(flags) << 16;
+        Pass {
+            and: halves(u32::MAX, high(u16::MAX, AVAIL | USED)),
+            xor: halves(0, high(0, self.used.used())),
+            minus: halves(least, 0),
+            below: halves(lengths, u32::from(self.size)),
+        }
+    }
+
+    /// Reads the second words of as many descriptors as `L` takes, from the place `ahead` of the next one; says whether all
+    /// pass. Each is read once.
+    ///
+    /// # Safety
+    /// `ahead` and so many are at most [`DriverRing::straight_out`], `to` has as many places, and the CPU has the
+    /// instructions.
+    #[inline(always)]
+    pub(crate) unsafe fn used_group<L: Lanes>(
+        &self,
+        ahead: usize,
+        to: *mut Used,
+        pass: &Pass,
+    ) -> bool {
+        debug_assert!(ahead + L::GROUP <= self.straight_out());
+        let at = Cursor {
+            slot: self.used.slot + ahead as u16,
+            ..self.used
+        };
+        // SAFETY: descriptors of the ring, by the caller's promise, as the rest is.
+        let all = unsafe { L::second_words(self.place(at), to.cast(), pass) };
+        // Acquire: partner is the device's release of each descriptor's flags, which are in the word with the rest.
+        fence(Ordering::Acquire);
+        all
     }
 
     /// The next used descriptor, if there is one.
@@ -189,19 +269,37 @@ impl DriverRing {
     /// first is written last, so that the device sees all or none.
     ///
     /// # Safety
-    /// `n` isn't zero and at most [`DriverRing::straight_room`].
+    /// `n` isn't zero and at most [`DriverRing::straight_room`]; the CPU has the instructions of `L`.
     #[inline(always)]
-    pub(crate) unsafe fn post(
+    pub(crate) unsafe fn post<L: Lanes>(
         &mut self,
         n: usize,
         descriptor: impl Fn(usize) -> (u64, u32, u16, u16),
     ) {
         debug_assert!(0 < n && n <= self.straight_room());
         let (first, own) = (self.place(self.avail), self.avail.available());
-        for k in (0..n).rev() {
+        let made = |k| {
             let (address, len, id, flags) = descriptor(k);
+            Descriptor::new(address, len, id, flags | own)
+        };
+        let mut left = n;
+        while L::GROUP > 1 && left > WRITTEN {
+            let at = left - WRITTEN;
+            // Whole lines, and never the first descriptor.
+            if !(usize::from(self.avail.slot) + left).is_multiple_of(WRITTEN) {
+                left -= 1;
+                // SAFETY: descriptor `left < n` from the next one on, before the end.
+                unsafe { publish(first.add(left), made(left)) };
+                continue;
+            }
+            let four = std::array::from_fn(|k| made(at + k).0);
+            // SAFETY: descriptors from `at` on, all below `n`; the caller was compiled for `L`.
+            unsafe { L::write(first.add(at), four) };
+            left = at;
+        }
+        for k in (0..left).rev() {
             // SAFETY: descriptor `k < n` from the next one on, before the end.
-            unsafe { publish(first.add(k), Descriptor::new(address, len, id, flags | own)) };
+            unsafe { publish(first.add(k), made(k)) };
         }
         self.posted(n as u16);
     }
@@ -272,56 +370,5 @@ unsafe fn publish(p: *mut [u64; 2], descriptor: Descriptor) {
     unsafe {
         peer::store(p, address);
         publish_word(p.add(1), word);
-    }
-}
-
-/// Free buffer ids, first in first out: a device that uses buffers in order sees them in order all the time, and those in
-/// use are neighbours.
-pub(crate) struct FreeIds {
-    ids: Box<[u16]>,
-    head: usize,
-    len: usize,
-}
-
-impl FreeIds {
-    /// All numbers below `size`.
-    pub(crate) fn all(size: u16) -> Self {
-        Self {
-            ids: (0..size).collect(),
-            head: 0,
-            len: usize::from(size),
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) fn len(&self) -> usize {
-        self.len
-    }
-
-    /// The next free id without taking it, if any number can be taken; the last one given back otherwise.
-    #[inline(always)]
-    pub(crate) fn pop(&mut self) -> Option<u16> {
-        if self.len == 0 {
-            return None;
-        }
-        let id = self.ids.get(self.head).copied();
-        self.head += 1;
-        if self.head >= self.ids.len() {
-            self.head = 0;
-        }
-        self.len -= 1;
-        id
-    }
-
-    #[inline(always)]
-    pub(crate) fn push(&mut self, id: u16) {
-        let mut at = self.head + self.len;
-        if at >= self.ids.len() {
-            at -= self.ids.len();
-        }
-        if let Some(place) = self.ids.get_mut(at) {
-            *place = id;
-            self.len += 1;
-        }
     }
 }

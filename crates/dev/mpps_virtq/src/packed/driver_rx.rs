@@ -5,6 +5,8 @@
 //! through [`RxRing::take_slowly`]. Buffers are known by their id, never by their place, since a device need not keep the
 //! order.
 
+mod vector;
+
 use std::mem::MaybeUninit;
 
 use mpps_cpu::prefetch;
@@ -12,12 +14,14 @@ use mpps_mbuf::{Burst, Caches, HEADROOM, Mbuf, PoolId};
 use mpps_shm::peer;
 
 use super::device_rx::HEADER;
-use super::driver::{DriverRing, FreeIds, Used};
+use super::driver::{DriverRing, Used};
+use super::free_ids::FreeIds;
 use crate::net_header::{NetHeader, NetOffloads, Verdict};
 use crate::split::WRITE;
 use crate::split::device_rx::BATCH;
 use crate::split::driver_rx::is_plain;
 use crate::tally::Lengths;
+use crate::vector::{Lanes, OneByOne};
 use crate::{DriverSetup, Features, Moved, RingFault};
 
 /// Free descriptors that are worth a refill.
@@ -73,12 +77,12 @@ impl RxRing {
 
     /// Posts buffers until the ring is full or the pool is dry.
     pub(crate) fn fill(&mut self, caches: &mut Caches) {
-        while self.ring.room() > 0 && self.refill(caches) > 0 {}
+        while self.ring.room() > 0 && self.refill::<OneByOne>(caches) > 0 {}
     }
 
     /// Posts up to a batch of buffers; says how many.
     #[inline(always)]
-    fn refill(&mut self, caches: &mut Caches) -> usize {
+    fn refill<L: Lanes>(&mut self, caches: &mut Caches) -> usize {
         let mut fresh = [const { MaybeUninit::uninit() }; BATCH];
         let mut buffers = [(0, 0); BATCH];
         let want = self.ring.straight_room().min(self.free.len()).min(BATCH);
@@ -96,9 +100,9 @@ impl RxRing {
             self.posted[usize::from(id)] = Some(mbuf);
         }
         let room = self.room;
-        // SAFETY: `n` isn't zero and at most `straight_room`.
+        // SAFETY: `n` isn't zero and at most `straight_room`; the caller was compiled for `L`.
         unsafe {
-            self.ring.post(n, |k| {
+            self.ring.post::<L>(n, |k| {
                 let (address, id) = buffers[k];
                 (address, room, id, WRITE)
             });
@@ -108,7 +112,7 @@ impl RxRing {
 
     /// Moves up to `out.room()` packets.
     #[inline(always)]
-    pub(crate) fn burst<const HEADERS: bool>(
+    pub(crate) fn burst<const HEADERS: bool, L: Lanes>(
         &mut self,
         caches: &mut Caches,
         out: &mut Burst,
@@ -122,22 +126,26 @@ impl RxRing {
             if n == 0 {
                 break;
             }
-            let (done, bytes) = self.run::<HEADERS>(n, out);
+            let (done, bytes) = self.run::<HEADERS, L>(n, out);
             moved = moved.and(done, bytes);
             if done < n && !self.take_next(caches, out, &mut moved) {
                 break;
             }
         }
-        while self.ring.room() >= REFILL && self.refill(caches) > 0 {}
+        while self.ring.room() >= REFILL && self.refill::<L>(caches) > 0 {}
         moved
     }
 
     /// Makes packets of up to `n` used buffers; stops at the first that needs more thought. Says how many packets and bytes
     /// that were.
     #[inline(always)]
-    fn run<const HEADERS: bool>(&mut self, n: usize, out: &mut Burst) -> (usize, u64) {
-        let mut batch = [Used { id: 0, len: 0 }; BATCH];
-        let n = self.look::<HEADERS>(n, &mut batch);
+    fn run<const HEADERS: bool, L: Lanes>(&mut self, n: usize, out: &mut Burst) -> (usize, u64) {
+        let mut batch = [Used::NONE; BATCH];
+        let n = if L::GROUP > 1 {
+            self.look_by::<L>(n, &mut batch)
+        } else {
+            self.look::<HEADERS>(n, &mut batch)
+        };
         if n == 0 {
             return (0, 0);
         }
@@ -157,7 +165,7 @@ impl RxRing {
             };
             *len = used.len - HEADER;
             sum.add(*len);
-            // SAFETY: `look` saw that `len` is at most what the buffer has behind the headroom.
+            // SAFETY: `look` or `look_by` saw that `len` is at most what the buffer has behind the headroom.
             unsafe { packet.set_received(HEADROOM, *len as u16) };
             packet.set_header_by(self.mark);
             if self.groups {

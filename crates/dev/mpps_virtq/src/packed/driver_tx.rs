@@ -11,11 +11,13 @@ use std::mem::MaybeUninit;
 use mpps_mbuf::{Burst, Caches, Mbuf, OffloadFlags, PoolId, Tag};
 
 use super::device_rx::HEADER;
-use super::driver::{DriverRing, FreeIds, Used};
+use super::driver::{DriverRing, Used};
+use super::free_ids::FreeIds;
 use crate::net_header::NetOffloads;
 use crate::split::device_rx::BATCH;
 use crate::split::driver_tx::{free_each, write_zeros};
 use crate::tally::Lengths;
+use crate::vector::Lanes;
 use crate::{DriverSetup, Features, Lent, Moved, RingFault};
 
 /// The transmitting side with the packets that the device has not given back.
@@ -77,7 +79,7 @@ impl TxRing {
 
     /// Moves packets off the front of `packets` as long as there are descriptors.
     #[inline(always)]
-    pub(crate) fn burst<const IN_ORDER: bool>(
+    pub(crate) fn burst<const IN_ORDER: bool, L: Lanes>(
         &mut self,
         caches: &mut Caches,
         packets: &mut Burst,
@@ -92,7 +94,7 @@ impl TxRing {
             if n == 0 {
                 break;
             }
-            let (done, bytes) = self.run(n, packets);
+            let (done, bytes) = self.run::<L>(n, packets);
             moved = moved.and(done, bytes);
             if done < n && !self.post_slowly(caches, packets, &mut moved) {
                 break;
@@ -103,7 +105,7 @@ impl TxRing {
 
     /// Posts a run of at most `n` simple packets; says how many packets and bytes that were.
     #[inline(always)]
-    fn run(&mut self, n: usize, packets: &mut Burst) -> (usize, u64) {
+    fn run<L: Lanes>(&mut self, n: usize, packets: &mut Burst) -> (usize, u64) {
         let Some(tag) = self.simple_tag(packets) else {
             return (0, 0);
         };
@@ -156,7 +158,7 @@ impl TxRing {
         // SAFETY: the first `done` were moved into the ring; there are as many descriptors, at most `straight_room`.
         unsafe {
             packets.forget(done);
-            self.ring.post(done, |k| {
+            self.ring.post::<L>(done, |k| {
                 let (address, id) = buffers[k];
                 (address, lens[k] + HEADER, id, 0)
             });

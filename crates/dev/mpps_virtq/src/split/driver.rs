@@ -6,10 +6,12 @@ use std::sync::Arc;
 use mpps_cpu::prefetch;
 use mpps_shm::peer;
 
+use super::free_ids::ids_from;
 use super::layout::Layout;
 use super::{Descriptor, QUIET};
-use crate::foreign::load_unaligned;
+use crate::foreign::{load_unaligned, store_unaligned};
 use crate::notify::{notify, passed};
+use crate::vector::WRITTEN;
 use crate::{DriverSetup, Features, Notifier, RingAddresses, RingFault, Tally};
 
 /// A split ring seen by the driver.
@@ -149,18 +151,32 @@ impl DriverRing {
     /// Number and length of the used entry `ahead` of the next one: whatever the device wrote there, read once.
     #[inline(always)]
     pub(crate) fn used_entry(&self, ahead: usize) -> (u32, u32) {
+        let entry = self.used_word(ahead);
+        (entry as u32, (entry >> 32) as u32)
+    }
+
+    /// The same as a word, with the number in the lower half.
+    #[inline(always)]
+    pub(crate) fn used_word(&self, ahead: usize) -> u64 {
         let slot = self.used_idx.wrapping_add(ahead as u16) & self.mask;
+        // SAFETY: as in `used_place`.
+        unsafe { load_unaligned(self.used_place(slot)) }
+    }
+
+    /// Where the `n` used entries are that begin `ahead` of the next one; none where they go over the ring's end.
+    #[inline(always)]
+    pub(crate) fn used_group(&self, ahead: usize, n: usize) -> Option<*const u64> {
+        let slot = self.used_idx.wrapping_add(ahead as u16) & self.mask;
+        let inside = usize::from(slot) + n <= usize::from(self.size);
+        inside.then(|| self.used_place(slot))
+    }
+
+    /// Where used entry `slot` is.
+    #[inline(always)]
+    fn used_place(&self, slot: u16) -> *const u64 {
         // SAFETY: entry `slot` of `size`, 8 bytes each behind two words; the part is aligned to two lines, so that the
         // entries are aligned to 4 bytes.
-        let entry = unsafe {
-            load_unaligned(
-                self.used
-                    .as_ptr()
-                    .add(2 + 4 * usize::from(slot))
-                    .cast::<u64>(),
-            )
-        };
-        (entry as u32, (entry >> 32) as u32)
+        unsafe { self.used.as_ptr().add(2 + 4 * usize::from(slot)).cast() }
     }
 
     /// Fetches the next `n` used entries, all at once: the device wrote them last, and one after the other each line would
@@ -271,6 +287,32 @@ impl View {
         }
     }
 
+    /// Writes the next [`WRITTEN`] entries of the available ring that come `ahead` of the next one: numbers from `first` on.
+    #[inline(always)]
+    pub(crate) fn write_avail_run(self, ahead: u16, first: u16) {
+        let slot = self.avail_idx.wrapping_add(ahead) & self.mask;
+        if usize::from(slot) + WRITTEN > usize::from(self.mask) + 1 {
+            for k in 0..WRITTEN as u16 {
+                self.write_avail(ahead.wrapping_add(k), first.wrapping_add(k));
+            }
+            return;
+        }
+        // SAFETY: entries `slot` to `slot + 3` of `size`. Only where they say something else, as in `write_avail`.
+        unsafe {
+            let entries = self.avail.as_ptr().add(2 + usize::from(slot)).cast::<u64>();
+            let run = ids_from(first);
+            if load_unaligned(entries) != run {
+                store_unaligned(entries, run);
+            }
+        }
+    }
+
+    /// Where the descriptors from `id` on are.
+    #[inline(always)]
+    pub(crate) fn descriptors(self, id: u16) -> *mut [u64; 2] {
+        self.descriptor(id)
+    }
+
     #[inline(always)]
     fn descriptor(self, id: u16) -> *mut [u64; 2] {
         // SAFETY: descriptor `id` of `size`.
@@ -302,88 +344,5 @@ impl View {
         for k in (0..count).step_by(4) {
             prefetch::prefetch_for_write(self.descriptor(id.wrapping_add(k)));
         }
-    }
-}
-
-/// The numbers of free descriptors, first in first out: a device that uses buffers in order thus sees the same entries in
-/// the available ring all the time.
-pub(crate) struct FreeIds {
-    ids: Box<[u16]>,
-    head: u16,
-    tail: u16,
-    /// How many are never taken at the same time as the others.
-    held_back: u16,
-}
-
-impl FreeIds {
-    /// All numbers below `size`, a power of two.
-    pub(crate) fn all(size: u16) -> Self {
-        Self {
-            ids: (0..size).collect(),
-            head: 0,
-            tail: size,
-            held_back: 0,
-        }
-    }
-
-    /// Lets at most `most` be taken at a time; they go round all numbers nevertheless. Before any was taken.
-    pub(crate) fn bound(&mut self, most: u16) {
-        self.held_back = self.tail.saturating_sub(most);
-    }
-
-    /// The most that can be taken at a time.
-    pub(crate) fn most(&self) -> usize {
-        self.ids.len() - usize::from(self.held_back)
-    }
-
-    #[inline(always)]
-    pub(crate) fn len(&self) -> usize {
-        usize::from(
-            self.tail
-                .wrapping_sub(self.head)
-                .wrapping_sub(self.held_back),
-        )
-    }
-
-    /// Takes the next number; the caller looked at [`FreeIds::len`].
-    #[inline(always)]
-    pub(crate) fn pop(&mut self) -> u16 {
-        let id = self.peek(0);
-        self.advance(1);
-        id
-    }
-
-    /// The number that comes `ahead` of the next one.
-    #[inline(always)]
-    pub(crate) fn peek(&self, ahead: u16) -> u16 {
-        let at = usize::from(self.head.wrapping_add(ahead)) & (self.ids.len() - 1);
-        // SAFETY: reduced to the length, a power of two.
-        unsafe { *self.ids.get_unchecked(at) }
-    }
-
-    /// Takes the next `n` numbers.
-    #[inline(always)]
-    pub(crate) fn advance(&mut self, n: u16) {
-        self.head = self.head.wrapping_add(n);
-    }
-
-    #[inline(always)]
-    pub(crate) fn push(&mut self, id: u16) {
-        self.put(0, id);
-        self.commit(1);
-    }
-
-    /// Writes a number `ahead` places behind the last one, without giving it back yet.
-    #[inline(always)]
-    pub(crate) fn put(&mut self, ahead: u16, id: u16) {
-        let at = usize::from(self.tail.wrapping_add(ahead)) & (self.ids.len() - 1);
-        // SAFETY: reduced to the length, a power of two.
-        unsafe { *self.ids.get_unchecked_mut(at) = id };
-    }
-
-    /// Gives back the `n` numbers that were written.
-    #[inline(always)]
-    pub(crate) fn commit(&mut self, n: u16) {
-        self.tail = self.tail.wrapping_add(n);
     }
 }

@@ -4,18 +4,24 @@
 //! the buffers prefetched, then the packets are made. Packets of several buffers, and headers that say something, go
 //! through [`RxRing::take_slowly`].
 
+mod used;
+mod vector;
+
 use std::mem::MaybeUninit;
 
 use mpps_cpu::prefetch;
 use mpps_mbuf::{Burst, Caches, HEADROOM, Mbuf, PoolId};
 use mpps_shm::peer;
 
+use self::used::Used;
 use super::device_rx::BATCH;
-use super::driver::{DriverRing, FreeIds};
+use super::driver::DriverRing;
+use super::free_ids::FreeIds;
 use super::{Descriptor, WRITE};
 use crate::foreign::load_unaligned;
 use crate::net_header::{NetHeader, NetOffloads, Verdict};
 use crate::tally::Lengths;
+use crate::vector::{Lanes, halves};
 use crate::{DriverSetup, Features, Moved, RingFault};
 
 /// Free descriptors that are worth a refill.
@@ -40,14 +46,6 @@ pub(crate) struct RxRing {
     whole: u32,
     offloads: NetOffloads,
     mergeable: bool,
-}
-
-/// A used entry, checked.
-#[derive(Clone, Copy)]
-struct Used {
-    id: u16,
-    /// Bytes that the device wrote, header included.
-    len: u32,
 }
 
 impl RxRing {
@@ -114,7 +112,7 @@ impl RxRing {
 
     /// Moves up to `out.room()` packets.
     #[inline(always)]
-    pub(crate) fn burst<const HEADERS: bool>(
+    pub(crate) fn burst<const HEADERS: bool, L: Lanes>(
         &mut self,
         caches: &mut Caches,
         out: &mut Burst,
@@ -131,7 +129,7 @@ impl RxRing {
             self.ring
                 .view()
                 .prefetch_descriptors(self.free.peek(0), n as u16);
-            let (done, bytes) = self.run::<HEADERS>(n, out);
+            let (done, bytes) = self.run::<HEADERS, L>(n, out);
             moved = moved.and(done, bytes);
             if done == n && done < BATCH {
                 break;
@@ -150,17 +148,21 @@ impl RxRing {
     /// Makes packets of up to `n` used buffers; stops at the first that needs more thought. Says how many packets and bytes
     /// that were.
     #[inline(always)]
-    fn run<const HEADERS: bool>(&mut self, n: usize, out: &mut Burst) -> (usize, u64) {
-        let mut batch = [Used { id: 0, len: 0 }; BATCH];
-        let n = self.look::<HEADERS>(n, &mut batch);
+    fn run<const HEADERS: bool, L: Lanes>(&mut self, n: usize, out: &mut Burst) -> (usize, u64) {
+        let mut batch = [Used::NONE; BATCH];
+        let n = if L::GROUP > 1 {
+            self.look_by::<L>(n, &mut batch)
+        } else {
+            self.look::<HEADERS>(n, &mut batch)
+        };
         let (header, mergeable, groups) = (self.header, self.mergeable, self.groups);
         let mark = self.mark;
         let (mut group, first) = (0, out.len());
         let mut lens = [0_u32; BATCH];
-        let mut sum = Lengths::from(batch[0].len.wrapping_sub(header));
+        let mut sum = Lengths::from(batch[0].len().wrapping_sub(header));
         let mut done = 0;
         for (used, len) in batch[..n].iter().zip(&mut lens) {
-            let place = &mut self.posted[usize::from(used.id)];
+            let place = &mut self.posted[usize::from(used.id())];
             let Some(mbuf) = place else {
                 break;
             };
@@ -170,9 +172,9 @@ impl RxRing {
             let Some(mut packet) = place.take() else {
                 break;
             };
-            *len = used.len - header;
+            *len = used.len() - header;
             sum.add(*len);
-            // SAFETY: `look` saw that `len` is at most what the buffer has behind the headroom.
+            // SAFETY: `look` or `look_by` saw that `len` is at most what the buffer has behind the headroom.
             unsafe { packet.set_received(HEADROOM, *len as u16) };
             packet.set_header_by(mark);
             if groups {
@@ -181,7 +183,7 @@ impl RxRing {
             if out.push(packet).is_err() {
                 break;
             }
-            self.free.put(done, used.id);
+            self.free.put(done, used.id());
             done += 1;
         }
         self.free.commit(done);
@@ -217,9 +219,16 @@ impl RxRing {
                         .wrapping_add(usize::from(HEADROOM) - self.header as usize),
                 );
             }
-            *used = Used { id: id as u16, len };
+            *used = Used(halves(id, len));
         }
         n
+    }
+
+    /// What `look` looks for in an entry, but for the buffer.
+    #[inline(always)]
+    const fn is_simple(&self, used: Used) -> bool {
+        (used.0 as u32) < self.ring.size as u32
+            && used.len().wrapping_sub(self.header + 1) < self.whole - self.header
     }
 
     #[cold]

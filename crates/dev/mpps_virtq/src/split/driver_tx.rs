@@ -5,15 +5,20 @@
 //! no headroom, a pool that isn't lent) goes through [`TxRing::post_slowly`]: header from the ring's table, a descriptor a
 //! segment or an indirect table, and a copy where the device could not reach the data.
 
+mod vector;
+
 use std::mem::MaybeUninit;
 
 use mpps_mbuf::{Burst, Caches, Mbuf, OffloadFlags, PoolId, Tag};
 
+use self::vector::Seen;
 use super::Descriptor;
 use super::device_rx::BATCH;
-use super::driver::{DriverRing, FreeIds};
+use super::driver::DriverRing;
+use super::free_ids::FreeIds;
 use crate::net_header::NetOffloads;
 use crate::tally::Lengths;
+use crate::vector::Lanes;
 use crate::{DriverSetup, Features, Lent, Moved, RingFault};
 
 /// The transmitting side with the packets that the device has not given back.
@@ -74,7 +79,7 @@ impl TxRing {
 
     /// Moves packets off the front of `packets` as long as there are descriptors.
     #[inline(always)]
-    pub(crate) fn burst<const IN_ORDER: bool>(
+    pub(crate) fn burst<const IN_ORDER: bool, L: Lanes>(
         &mut self,
         caches: &mut Caches,
         packets: &mut Burst,
@@ -89,7 +94,7 @@ impl TxRing {
             .prefetch_descriptors(self.free.peek(0), next);
         self.reclaim::<IN_ORDER>(caches);
         while !packets.is_empty() {
-            let (n, bytes) = self.run(packets);
+            let (n, bytes) = self.run::<L>(packets);
             moved = moved.and(n, bytes);
             if n == BATCH {
                 continue;
@@ -107,7 +112,7 @@ impl TxRing {
 
     /// Posts a run of at most a batch of simple packets; says how many packets and bytes that were.
     #[inline(always)]
-    fn run(&mut self, packets: &mut Burst) -> (usize, u64) {
+    fn run<L: Lanes>(&mut self, packets: &mut Burst) -> (usize, u64) {
         let Some(tag) = self.simple_tag(packets) else {
             return (0, 0);
         };
@@ -118,7 +123,19 @@ impl TxRing {
         let mut lens = [0_u32; BATCH];
         let mut sum = Lengths::from_front(packets);
         let mut done = 0;
-        for (packet, place) in packets.as_slice()[..most].iter().zip(&mut lens) {
+        if L::GROUP > 1 {
+            let seen = Seen {
+                lens: &mut lens,
+                sum: &mut sum,
+                group: &mut group,
+            };
+            done = self.write_groups::<L>(&packets.as_slice()[..most], tag, seen);
+        }
+        let rest = usize::from(done)..most;
+        for (packet, place) in packets.as_slice()[rest]
+            .iter()
+            .zip(&mut lens[usize::from(done)..])
+        {
             let len = u32::from(packet.data_len());
             let simple = (packet.kind() == tag)
                 & (packet.headroom() >= header)

@@ -3,7 +3,7 @@
 use mpps_mbuf::{Burst, HEADROOM, Mbuf};
 use mpps_virtq::{DeviceTx, DriverRx, DriverSetup, DriverTx, Features, HeaderMark, Lent};
 
-use crate::rig::Rig;
+use crate::rig::{Rig, on_every_kind};
 
 /// What a device writes before a packet in one buffer: nothing to say, and the number of buffers.
 const FROM_DEVICE: [u8; 12] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0];
@@ -57,8 +57,7 @@ fn there_and_back(
 
 fn both_layouts(check: impl Fn(Features)) {
     let plain = Features::VERSION_1.union(Features::MRG_RXBUF);
-    check(plain);
-    check(plain.union(Features::RING_PACKED));
+    on_every_kind([plain, plain.union(Features::RING_PACKED)]).for_each(check);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use mpps_mbuf::{Burst, Caches};
 use mpps_virtq::{DriverRx, DriverTx, Features, RingAddresses, RingFault};
 
 use crate::made_device::{get, put};
-use crate::rig::{CAPACITY, Rig};
+use crate::rig::{CAPACITY, Rig, on_every_kind};
 use crate::stranger::layouts;
 
 const HEADER: u32 = 12;
@@ -115,7 +115,7 @@ fn numbers(features: Features) -> Vec<u32> {
 
 #[test]
 fn x05_received_numbers_that_are_none() {
-    for features in layouts(Features::empty()) {
+    for features in on_every_kind(layouts(Features::empty())) {
         for id in numbers(features) {
             let (rig, mut caches, mut driver, mut liar) = receiving(features);
             liar.header(0, 1);
@@ -134,7 +134,7 @@ fn x05_received_numbers_that_are_none() {
 
 #[test]
 fn x05_transmitted_numbers_that_are_none() {
-    for features in layouts(Features::empty()) {
+    for features in on_every_kind(layouts(Features::empty())) {
         // Of pairs of descriptors only the first number is one of a packet.
         for id in [1_u32, 63].into_iter().chain(numbers(features)) {
             let (rig, mut caches, mut driver, mut liar) = transmitting(features, 1);
@@ -151,7 +151,7 @@ fn x05_transmitted_numbers_that_are_none() {
 
 #[test]
 fn a_buffer_that_comes_back_twice() {
-    for features in layouts(Features::empty()) {
+    for features in on_every_kind(layouts(Features::empty())) {
         let (rig, mut caches, mut driver, mut liar) = receiving(features);
         liar.used(5, HEADER + 60);
         liar.used(5, HEADER + 61);
@@ -173,7 +173,7 @@ fn a_buffer_that_comes_back_twice() {
 #[test]
 fn more_comes_back_than_was_posted() {
     let features = Features::VERSION_1;
-    for ahead in [SIZE as u16 + 1, 0x8000, 0xffff] {
+    for ahead in on_every_kind([SIZE as u16 + 1, 0x8000, 0xffff]) {
         let (rig, mut caches, mut driver, liar) = receiving(features);
         put(liar.at.used + 2, ahead);
         assert!(receive(&mut caches, &mut driver).is_empty());
@@ -181,7 +181,7 @@ fn more_comes_back_than_was_posted() {
         drop((driver, caches));
         rig.all_home();
     }
-    for ahead in [5, 0x8000, 0xffff] {
+    for ahead in on_every_kind([5, 0x8000, 0xffff]) {
         let (rig, mut caches, mut driver, liar) = transmitting(features, 4);
         put(liar.at.used + 2, ahead as u16);
         send(&rig, &mut caches, &mut driver, 1);
@@ -204,10 +204,8 @@ fn more_comes_back_than_was_posted() {
 
 #[test]
 fn lengths_that_no_buffer_has() {
-    for features in layouts(Features::empty())
-        .into_iter()
-        .chain(layouts(Features::MRG_RXBUF))
-    {
+    let plain = layouts(Features::empty());
+    for features in on_every_kind(plain.into_iter().chain(layouts(Features::MRG_RXBUF))) {
         let room = HEADER + u32::from(CAPACITY);
         for len in [
             0,
@@ -236,7 +234,7 @@ fn lengths_that_no_buffer_has() {
 
 #[test]
 fn numbers_of_buffers_that_can_not_be() {
-    for features in layouts(Features::MRG_RXBUF) {
+    for features in on_every_kind(layouts(Features::MRG_RXBUF)) {
         let full = HEADER + u32::from(CAPACITY);
         // None at all is taken for one, by the first buffer's length.
         let (rig, mut caches, mut driver, mut liar) = receiving(features);
@@ -278,26 +276,27 @@ fn numbers_of_buffers_that_can_not_be() {
 
 #[test]
 fn flags_of_another_round() {
-    let features = Features::VERSION_1 | Features::RING_PACKED;
-    let (rig, mut caches, mut driver, mut liar) = receiving(features);
-    for slot in 0..SIZE {
-        // Used in a round that isn't this one, or half of it.
-        liar.entry(slot, HEADER + 60, slot, false);
+    for features in on_every_kind([Features::VERSION_1 | Features::RING_PACKED]) {
+        let (rig, mut caches, mut driver, mut liar) = receiving(features);
+        for slot in 0..SIZE {
+            // Used in a round that isn't this one, or half of it.
+            liar.entry(slot, HEADER + 60, slot, false);
+        }
+        assert!(receive(&mut caches, &mut driver).is_empty());
+        for slot in 0..SIZE {
+            put(liar.at.desc + 16 * u64::from(slot) + 14, USED);
+        }
+        assert!(receive(&mut caches, &mut driver).is_empty());
+        assert_eq!(driver.fault(), None);
+        // Out of place: the first one isn't used, so none is.
+        for slot in 1..SIZE {
+            liar.entry(slot, HEADER + 60, slot, true);
+        }
+        assert!(receive(&mut caches, &mut driver).is_empty());
+        liar.used(0, HEADER + 60);
+        assert_eq!(receive(&mut caches, &mut driver).len(), 32);
+        assert_eq!(driver.fault(), None);
+        drop((driver, caches));
+        rig.all_home();
     }
-    assert!(receive(&mut caches, &mut driver).is_empty());
-    for slot in 0..SIZE {
-        put(liar.at.desc + 16 * u64::from(slot) + 14, USED);
-    }
-    assert!(receive(&mut caches, &mut driver).is_empty());
-    assert_eq!(driver.fault(), None);
-    // Out of place: the first one isn't used, so none is.
-    for slot in 1..SIZE {
-        liar.entry(slot, HEADER + 60, slot, true);
-    }
-    assert!(receive(&mut caches, &mut driver).is_empty());
-    liar.used(0, HEADER + 60);
-    assert_eq!(receive(&mut caches, &mut driver).len(), 32);
-    assert_eq!(driver.fault(), None);
-    drop((driver, caches));
-    rig.all_home();
 }

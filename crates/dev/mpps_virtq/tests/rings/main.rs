@@ -14,4 +14,5 @@ mod notify;
 mod pairs;
 mod rig;
 mod stranger;
+mod vector_paths;
 mod vmm_queue;

@@ -7,7 +7,7 @@ use mpps_mbuf::{Burst, Caches};
 use mpps_virtq::{DeviceRx, DeviceTx, DriverRx, DriverTx, Features};
 use proptest::prelude::*;
 
-use crate::rig::{CAPACITY, Odd, Rig, Spec, check, make};
+use crate::rig::{CAPACITY, Odd, Rig, Spec, check, kinds, make, on_every_kind};
 
 /// Packets on their way, by number.
 #[derive(Default)]
@@ -174,7 +174,7 @@ fn trim(specs: &mut [Spec], most: u16, debts: bool) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(72))]
 
     #[test]
     fn transmit_rings_carry_everything(
@@ -184,13 +184,15 @@ proptest! {
         mut specs in specs(),
         bursts in (1_usize..=64, 1_usize..=64),
         restart in 1_usize..20,
+        vector in prop::sample::select(kinds()),
     ) {
         let segments = size.saturating_sub(1).clamp(1, 64) as u16;
         trim(&mut specs, segments * CAPACITY, features.contains(Features::CSUM));
         // A ring of one descriptor has no room for a header that isn't in the packet's headroom.
         let (one, indirect) = (size == 1, features.contains(Features::RING_INDIRECT_DESC));
         specs.retain(|spec| !(one && !indirect && spec.odd == Odd::Partial));
-        let rig = Rig::new(size, features);
+        let mut rig = Rig::new(size, features);
+        rig.vector = vector;
         to_device(&rig, specs, bursts, restart);
         rig.all_home();
     }
@@ -203,6 +205,7 @@ proptest! {
         mut specs in specs(),
         bursts in (1_usize..=64, 1_usize..=64),
         restart in 1_usize..20,
+        vector in prop::sample::select(kinds()),
     ) {
         let mergeable = features.contains(Features::MRG_RXBUF);
         let buffers = if mergeable { size.min(64) as u16 } else { 1 };
@@ -211,7 +214,8 @@ proptest! {
             // What the device sends comes from a pool of its own.
             spec.odd = if spec.odd == Odd::Unlent { Odd::Plain } else { spec.odd };
         }
-        let rig = Rig::new(size, features);
+        let mut rig = Rig::new(size, features);
+        rig.vector = vector;
         to_driver(&rig, specs, bursts, restart);
         rig.all_home();
     }
@@ -245,7 +249,7 @@ fn w15_fewer_buffers_than_descriptors() {
         .into_iter()
         .flat_map(|packed| [packed, packed | Features::IN_ORDER])
         .flat_map(|kind| [kind, kind | Features::MRG_RXBUF]);
-    for kind in kinds {
+    for kind in on_every_kind(kinds) {
         let mut rig = Rig::new(256, Features::VERSION_1 | kind);
         rig.bound = 64;
         let spec = |n: u16| Spec {
@@ -305,7 +309,7 @@ fn x04_a_chain_as_long_as_the_ring() {
 /// The largest ring, over its end.
 #[test]
 fn the_largest_ring_wraps() {
-    for packed in [Features::RING_PACKED, Features::empty()] {
+    for packed in on_every_kind([Features::RING_PACKED, Features::empty()]) {
         let features = Features::VERSION_1 | Features::IN_ORDER | packed;
         let rig = Rig::new(32_768, features);
         let spec = Spec {

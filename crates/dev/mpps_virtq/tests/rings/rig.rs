@@ -1,14 +1,16 @@
 //! Memory shared between a front end and a back end, the pools on both sides, and rings on it.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use mpps_cpu::{Avx2, Avx512};
 use mpps_kernels::CopyKind;
 use mpps_mbuf::{Caches, Mbuf, PartialChecksum, Pool, PoolConfig};
 use mpps_shm::peer::{GuestMemory, GuestRegion, PeerMapping};
 use mpps_shm::{Mapping, MemoryConfig, PageSource};
 use mpps_virtq::{
-    DeviceSetup, DriverSetup, Features, HeaderMark, Lent, Notifier, RingAddresses, Tally,
+    DeviceSetup, DriverSetup, Features, HeaderMark, Isa, Lent, Notifier, RingAddresses, Tally,
     driver_memory, first_base,
 };
 
@@ -16,6 +18,33 @@ use mpps_virtq::{
 pub(crate) const CAPACITY: u16 = 256;
 /// Mbufs of each pool.
 pub(crate) const MBUFS: u32 = 4096;
+
+thread_local! {
+    /// What rigs of this thread are made with.
+    static KIND: Cell<Option<Isa>> = const { Cell::new(None) };
+}
+
+/// The scalar path of the driver half and each vector path that this CPU has.
+pub(crate) fn kinds() -> Vec<Option<Isa>> {
+    let mut kinds = vec![None];
+    kinds.extend(Avx2::detect().map(|token| Some(Isa::Avx2(token))));
+    kinds.extend(Avx512::detect().map(|token| Some(Isa::Avx512(token))));
+    kinds
+}
+
+/// Each item once for every kind of driver: rigs made by this thread meanwhile have that kind.
+pub(crate) fn on_every_kind<T: Clone>(
+    items: impl IntoIterator<Item = T>,
+) -> impl Iterator<Item = T> {
+    let items: Vec<T> = items.into_iter().collect();
+    kinds()
+        .into_iter()
+        .flat_map(move |kind| items.clone().into_iter().map(move |item| (kind, item)))
+        .map(|(kind, item)| {
+            KIND.set(kind);
+            item
+        })
+}
 
 /// Both sides.
 pub(crate) struct Rig {
@@ -29,6 +58,8 @@ pub(crate) struct Rig {
     pub(crate) features: Features,
     /// The most descriptors that the driver posts at a time.
     pub(crate) bound: u16,
+    /// The vector path that the driver takes, if any.
+    pub(crate) vector: Option<Isa>,
     pub(crate) front_tally: Arc<Tally>,
     pub(crate) back_tally: Arc<Tally>,
 }
@@ -53,6 +84,7 @@ impl Rig {
             size,
             features,
             bound: u16::MAX,
+            vector: KIND.get(),
             front_tally: Arc::default(),
             back_tally: Arc::default(),
         }
@@ -69,7 +101,7 @@ impl Rig {
             kick,
             copy: CopyKind::Auto,
             mark: HeaderMark::fresh(),
-            vector: false,
+            vector: self.vector,
             groups: true,
             tally: self.front_tally.clone(),
         }

@@ -148,7 +148,7 @@ impl Front {
             kick: None,
             copy: CopyKind::Auto,
             mark: HeaderMark::fresh(),
-            vector: false,
+            vector: None,
             groups: true,
             tally: Arc::default(),
         };
