@@ -16,7 +16,7 @@ use rustix::net::{
 
 use super::{SocketError, address};
 
-/// The most descriptors that can come with one piece of a stream; more are an error.
+/// The most descriptors that can come with one piece of a stream, or with all pieces of a message; more are an error.
 pub const FDS_AT_ONCE: usize = 32;
 
 /// The most descriptors that are sent with a message.
@@ -36,7 +36,7 @@ pub enum LinkError {
         /// Bytes that belong together.
         want: usize,
     },
-    /// Descriptors were lost on the way: more than anyone sends, or none are left here.
+    /// Descriptors were lost on the way, or refused: more than anyone sends, or none are left here.
     #[error("descriptors of a message were cut off")]
     FdsCut,
     /// The time is over.
@@ -137,7 +137,9 @@ impl Link {
     /// wait: `None` when nothing is there yet.
     ///
     /// # Errors
-    /// The peer has closed the connection, or descriptors were cut off (those that came are closed).
+    /// The peer has closed the connection, or descriptors were cut off (those that came are closed), or there are more than
+    /// [`FDS_AT_ONCE`] with those of pieces before: a peer that sends some with each byte would take all that the process
+    /// can have.
     pub fn try_recv(
         &self,
         bytes: &mut [u8],
@@ -157,7 +159,7 @@ impl Link {
                 fds.extend(rights);
             }
         }
-        if got.flags.contains(ReturnFlags::CTRUNC) {
+        if got.flags.contains(ReturnFlags::CTRUNC) || fds.len() > FDS_AT_ONCE {
             fds.truncate(before);
             return Err(LinkError::FdsCut);
         }

@@ -91,6 +91,24 @@ fn a_path_that_no_address_holds_is_refused() {
     }
 }
 
+/// A message that comes byte by byte, each with descriptors: they are closed again before they are all that there are.
+#[test]
+fn descriptors_of_all_pieces_together_are_bounded() {
+    let (a, b) = Link::pair().unwrap();
+    let (sent, witness) = rustix::pipe::pipe().unwrap();
+    for _ in 0..100 {
+        a.send(b"x", &[witness.as_fd(); 8], soon()).unwrap();
+    }
+    drop(witness);
+    let (mut bytes, mut fds) = ([0; 100], Vec::new());
+    let end = b.recv(&mut bytes, &mut fds, soon(), None);
+    assert!(matches!(end, Err(LinkError::FdsCut)), "{end:?}");
+    assert!(fds.len() <= super::link::FDS_AT_ONCE, "{}", fds.len());
+    // Nobody has one that came any more.
+    drop((a, b, fds));
+    assert_eq!(rustix::io::read(&sent, &mut [0_u8; 1]), Ok(0));
+}
+
 #[test]
 fn descriptors_arrive_with_their_message() {
     let (a, b) = Link::pair().unwrap();
