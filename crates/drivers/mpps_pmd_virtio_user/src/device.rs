@@ -275,7 +275,6 @@ impl EthDev for VirtioUserDev {
             memory,
             rings,
             copy: self.copy,
-            mark: mpps_virtq::HeaderMark::fresh(),
             vector: self.settings.vector,
             groups: self.settings.groups,
         });

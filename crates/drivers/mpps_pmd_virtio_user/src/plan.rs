@@ -22,8 +22,6 @@ pub(crate) struct Plan {
     /// By number: receive ring of pair n is 2n, its transmit ring 2n + 1.
     pub(crate) rings: Vec<Ring>,
     pub(crate) copy: CopyKind,
-    /// The device in the headers of packets.
-    pub(crate) mark: HeaderMark,
     pub(crate) vector: bool,
     pub(crate) groups: bool,
 }
@@ -72,14 +70,16 @@ pub(crate) enum RingError {
 }
 
 impl Plan {
-    /// Makes all rings, fresh: indices at zero, no buffers.
+    /// Makes all rings, fresh: indices at zero, no buffers; and for a device of their own, since what comes with the next
+    /// connection need not be what wrote headers over the last one.
     pub(crate) fn make_rings(
         &self,
         features: Features,
         alarm: &Alarm,
     ) -> Result<Vec<Fresh>, RingError> {
+        let mark = HeaderMark::fresh();
         (0..self.rings.len())
-            .map(|index| self.make_ring(index, features, alarm))
+            .map(|index| self.make_ring(index, features, mark, alarm))
             .collect()
     }
 
@@ -87,6 +87,7 @@ impl Plan {
         &self,
         index: usize,
         features: Features,
+        mark: HeaderMark,
         alarm: &Alarm,
     ) -> Result<Fresh, RingError> {
         let fault = |source| RingError::Fault { index, source };
@@ -107,7 +108,7 @@ impl Plan {
             lent: self.memory.lent().clone(),
             kick: Some(notifier(kick.clone())),
             copy: self.copy,
-            mark: self.mark,
+            mark,
             vector: self.vector.then(mpps_virtq::Isa::best),
             groups: self.groups,
             tally: ring.tally.clone(),

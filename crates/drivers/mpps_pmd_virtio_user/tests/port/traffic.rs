@@ -1,9 +1,11 @@
 //! Packets through the port and back, in all the ways the port can be asked for.
 
-use mpps_mbuf::Burst;
+use std::ptr::NonNull;
+
+use mpps_mbuf::{Burst, HEADROOM};
 
 use crate::back_end::Manner;
-use crate::rig::Rig;
+use crate::rig::{Rig, eventually};
 
 #[test]
 fn split_rings_of_every_kind() {
@@ -55,7 +57,7 @@ fn packets_of_pools_that_are_not_lent_are_copied() {
     let tx = rig.queues.tx[0].as_mut().unwrap();
     assert_eq!(tx.tx_burst(&mut rig.lcore, &mut burst), 32);
     let mut back = Burst::new(64);
-    assert!(crate::rig::eventually(|| {
+    assert!(eventually(|| {
         let rx = rig.queues.rx[0].as_mut().unwrap();
         rx.rx_burst(&mut rig.lcore, &mut back);
         back.len() == 32
@@ -68,6 +70,48 @@ fn packets_of_pools_that_are_not_lent_are_copied() {
     rig.lcore.free(&mut back);
     drop(peer);
     rig.finish();
+}
+
+/// The last twelve bytes of the headroom of one of the port's buffers.
+fn header(rig: &Rig, buffer: NonNull<u8>) -> [u8; 12] {
+    let buffers = rig.pool.buffers();
+    let into = buffer.addr().get() - buffers.as_ptr().addr().get();
+    let at = buffers.fd_offset() + into as u64 + u64::from(HEADROOM) - 12;
+    let mut bytes = [0; 12];
+    rustix::io::pread(buffers.fd().unwrap(), &mut bytes, at).unwrap();
+    bytes
+}
+
+/// What the one that left wrote before a packet isn't what the next one reads.
+#[test]
+fn a_header_of_one_back_end_is_not_sent_to_the_next() {
+    for server in ["", ",server=1"] {
+        let mut rig = Rig::started(server, 1);
+        let peer = rig.meet(Manner::default());
+        rig.wait_link(true);
+        let mut burst = Burst::new(1);
+        let mut packet = rig.pool.alloc().unwrap();
+        assert!(packet.append(&[9; 60]));
+        burst.push(packet).unwrap();
+        let tx = rig.queues.tx[0].as_mut().unwrap();
+        assert_eq!(tx.tx_burst(&mut rig.lcore, &mut burst), 1);
+        assert!(eventually(|| {
+            let rx = rig.queues.rx[0].as_mut().unwrap();
+            rx.rx_burst(&mut rig.lcore, &mut burst) == 1
+        }));
+        let place = burst.as_slice()[0].buffer();
+        let one_buffer = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0];
+        assert_eq!(header(&rig, place), one_buffer);
+        drop(peer);
+        rig.wait_link(false);
+        let peer = rig.meet(Manner::default());
+        rig.wait_link(true);
+        let tx = rig.queues.tx[0].as_mut().unwrap();
+        assert_eq!(tx.tx_burst(&mut rig.lcore, &mut burst), 1);
+        assert_eq!(header(&rig, place), [0; 12]);
+        drop(peer);
+        rig.finish();
+    }
 }
 
 #[test]
