@@ -189,6 +189,7 @@ fn others_come_and_go_while_a_pair_forwards() {
         ask(back, "port stop 1");
         let said = ask(back, "port detach 1");
         assert!(said.contains("Now total ports is 1"), "{said}");
+        assert!(!pair.folder.path().join("sock1").exists());
         receives(back, 0);
         receives(&mut pair.front, 0);
     }
