@@ -11,6 +11,7 @@ use mpps_os::{Waker, poll_readable, signalling_trouble};
 
 use crate::core::{Core, Outcome};
 use crate::inbox::{Inbox, InboxError};
+use crate::said::Said;
 
 /// How long a front end may take to make room for an answer.
 const SEND: Duration = Duration::from_secs(1);
@@ -41,12 +42,10 @@ impl Shared {
     }
 
     /// Tells what is to be told; must not be called with the core locked.
-    pub(crate) fn tell(&self, out: &Outcome, last: &mut Option<String>) {
+    pub(crate) fn tell(&self, out: &Outcome, said: &mut Said) {
         for note in &out.notes {
-            // A peer that fails over and over in the same way costs one line.
-            if last.as_ref() != Some(note) {
-                self.events.note(self.port, note);
-                *last = Some(note.clone());
+            if let Some(line) = said.admit(note, Instant::now()) {
+                self.events.note(self.port, line);
             }
         }
         for event in &out.events {
@@ -86,7 +85,7 @@ enum End {
 
 /// The thread's body.
 pub(crate) fn run(shared: &Shared, mut endpoint: Endpoint) {
-    let mut last = None;
+    let mut said = Said::default();
     loop {
         let link = endpoint.next(&shared.waker, &mut |trouble| {
             shared.events.note(shared.port, trouble);
@@ -98,10 +97,10 @@ pub(crate) fn run(shared: &Shared, mut endpoint: Endpoint) {
             continue;
         };
         shared.core().connect();
-        let end = serve(shared, &link, &mut last);
+        let end = serve(shared, &link, &mut said);
         drop(link);
         let gone = shared.core().disconnect();
-        shared.tell(&gone, &mut last);
+        shared.tell(&gone, &mut said);
         match end {
             End::Stop => return,
             End::Left if endpoint.listens() => {}
@@ -119,7 +118,7 @@ fn woken(shared: &Shared) -> bool {
     shared.stopped()
 }
 
-fn serve(shared: &Shared, link: &Link, last: &mut Option<String>) -> End {
+fn serve(shared: &Shared, link: &Link, said: &mut Said) -> End {
     let mut inbox = Inbox::default();
     loop {
         let patience = inbox.patience().map_or(LOOK, |left| left.min(LOOK));
@@ -131,7 +130,7 @@ fn serve(shared: &Shared, link: &Link, last: &mut Option<String>) -> End {
             return End::Stop;
         }
         if (readable || !wake)
-            && let Err(end) = messages(shared, link, &mut inbox, last)
+            && let Err(end) = messages(shared, link, &mut inbox, said)
         {
             return end;
         }
@@ -139,7 +138,7 @@ fn serve(shared: &Shared, link: &Link, last: &mut Option<String>) -> End {
         // Relaxed: pairs with nothing; what is wrong is found through the gates.
         if shared.trouble.swap(false, Ordering::Relaxed) || shared.core().is_lost() {
             let out = shared.core().look_after();
-            shared.tell(&out, last);
+            shared.tell(&out, said);
             if out.hang_up {
                 return End::Broken;
             }
@@ -148,37 +147,32 @@ fn serve(shared: &Shared, link: &Link, last: &mut Option<String>) -> End {
 }
 
 /// Handles the next message, if it is whole.
-fn messages(
-    shared: &Shared,
-    link: &Link,
-    inbox: &mut Inbox,
-    last: &mut Option<String>,
-) -> Result<(), End> {
+fn messages(shared: &Shared, link: &Link, inbox: &mut Inbox, said: &mut Said) -> Result<(), End> {
     let envelope = match inbox.pump(link) {
         Ok(Some(envelope)) => envelope,
         Ok(None) => return Ok(()),
         Err(InboxError::Link(LinkError::Closed)) => return Err(End::Left),
-        Err(error) => return Err(broken(shared, &error.to_string(), last)),
+        Err(error) => return Err(broken(shared, &error.to_string(), said)),
     };
     let out = shared.core().handle(envelope);
     let sent = match &out.reply {
         Some(reply) => link.send(reply, &[], Instant::now() + SEND),
         None => Ok(()),
     };
-    shared.tell(&out, last);
+    shared.tell(&out, said);
     match sent {
         Err(LinkError::Closed) => Err(End::Left),
-        Err(error) => Err(broken(shared, &error.to_string(), last)),
+        Err(error) => Err(broken(shared, &error.to_string(), said)),
         Ok(()) if out.hang_up => Err(End::Broken),
         Ok(()) => Ok(()),
     }
 }
 
-fn broken(shared: &Shared, what: &str, last: &mut Option<String>) -> End {
+fn broken(shared: &Shared, what: &str, said: &mut Said) -> End {
     let out = Outcome {
         notes: vec![format!("front end dropped: {what}")],
         ..Outcome::default()
     };
-    shared.tell(&out, last);
+    shared.tell(&out, said);
     End::Broken
 }

@@ -17,6 +17,7 @@ use crate::NAME;
 use crate::control::{self, Shared};
 use crate::core::{Core, Outcome, Published};
 use crate::queue::{Alarm, Rx, Tx};
+use crate::said::Said;
 use crate::settings::Settings;
 use crate::stats::{self, Reading};
 
@@ -224,7 +225,7 @@ impl EthDev for VhostDev {
         }
         let mut out = Outcome::default();
         self.shared.core().refresh(&mut out);
-        self.shared.tell(&out, &mut None);
+        self.shared.tell(&out, &mut Said::default());
         Ok(queues)
     }
 

@@ -25,6 +25,7 @@ mod peer;
 mod queue;
 mod request;
 mod rings;
+mod said;
 mod settings;
 mod stats;
 

@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, OwnedFd};
 
 use mpps_mbuf::{Burst, Mbuf, OffloadFlags, PartialChecksum};
-use mpps_vhost_proto::{Request, VringFd};
+use mpps_vhost_proto::{Request, VringAddr, VringFd};
 use mpps_virtq::Features;
 use rustix::event::{EventfdFlags, eventfd};
 
@@ -46,6 +46,33 @@ impl Front {
         assert!(packet.append(bytes));
         packet
     }
+}
+
+/// A new lie with each message: after a while no more of them are told.
+#[test]
+fn a_front_end_with_ever_new_lies_does_not_fill_a_log() {
+    let mut rig = Rig::new("", 1);
+    let mut front = Front::up(&rig, SPLIT, 1);
+    front.exchange(&mut rig, 50);
+    let at = front.addresses(1);
+    let place = |descriptor: u64| VringAddr {
+        index: 1,
+        flags: 0,
+        descriptor,
+        available: at.avail,
+        used: at.used,
+        log: at.used,
+    };
+    for n in 1..1000 {
+        front.talk.done(&Request::SetVringAddr(place(16 * n)));
+    }
+    assert!(rig.heard.times("isn't in memory that the peer shares") > 100);
+    assert!(rig.heard.troubles().len() < 400);
+    assert_eq!(rig.heard.times("no more is until"), 1);
+    front.talk.done(&Request::SetVringAddr(place(at.desc)));
+    front.exchange(&mut rig, 50);
+    front.finish();
+    rig.finish();
 }
 
 #[test]

@@ -50,11 +50,12 @@ pub(crate) struct Heard {
 }
 
 impl Heard {
-    /// Lines about something that went wrong: all but the names of paths and features.
+    /// Lines about something that went wrong: all but the names of paths and features, and that there are many of them.
     pub(crate) fn troubles(&self) -> Vec<String> {
         let lines = self.lines.lock().unwrap();
         let settled = |line: &str| {
             line.starts_with("the front end took features")
+                || line.starts_with("so much to be said")
                 || (line.contains(" queue ") && line.contains("copy("))
         };
         let troubles = lines.iter().filter(|line| !settled(line));
