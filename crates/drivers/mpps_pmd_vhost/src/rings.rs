@@ -93,7 +93,8 @@ impl Core {
             // What the ring says is no word of the front end; the connection is about to end for this.
             Some(_) if self.is_lost() => {}
             Some(Ok(opened)) => {
-                if opened.base != setup.base {
+                // A packed ring has no index of its own that could say otherwise.
+                if !setup.features.contains(Features::RING_PACKED) && opened.base != setup.base {
                     out.notes.push(format!(
                         "{}: the front end says that it goes on at {}, its ring says {}; the ring is right",
                         queue_name(index), setup.base, opened.base

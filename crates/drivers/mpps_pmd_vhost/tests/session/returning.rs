@@ -211,3 +211,24 @@ fn a_port_that_connects_tries_often() {
     drop(listener);
     rig.finish();
 }
+
+/// DPDK's front end tells the available half of a packed ring's base alone.
+#[test]
+fn half_a_base_of_a_packed_ring_is_no_contradiction() {
+    let mut rig = Rig::new("", 1);
+    let mut front = Front::new(&rig.path, PACKED, 1);
+    front.talk.negotiate(PACKED);
+    front.share();
+    for ring in 0..2 {
+        front.describe(ring, 1 << 15, 0);
+        front.enable(ring, true);
+    }
+    front.driver_ok();
+    rig.wait_link(true);
+    let pair = &mut front.pairs[0];
+    pair.rx.fill(&mut front.caches);
+    front.exchange(&mut rig, 300);
+    assert_eq!(rig.heard.troubles(), [""; 0]);
+    front.finish();
+    rig.finish();
+}
