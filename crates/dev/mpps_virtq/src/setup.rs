@@ -57,7 +57,7 @@ pub struct DeviceSetup {
 /// Stands for a device in the headers that packets carry in their headroom ([`mpps_mbuf::Mbuf::header_by`]).
 ///
 /// Where nothing was negotiated that a header could say, the header that a device wrote before a received packet serves when
-/// the packet goes back to it as it is: neither side then touches that line (`docs/adr/0009`). It must never reach
+/// the packet goes back to it as it is: neither side then touches that line (`docs/adr/0010`). It must never reach
 /// another device, which owes nothing to the one that wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeaderMark(pub(crate) u16);
