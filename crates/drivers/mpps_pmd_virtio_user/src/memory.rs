@@ -5,6 +5,7 @@
 //! virtual addresses of this process.
 
 use std::os::fd::BorrowedFd;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mpps_mbuf::Pool;
 use mpps_shm::{Mapping, MemoryError, PageSource, Region};
@@ -17,6 +18,8 @@ pub(crate) const MAX_LENT: usize = MAX_TABLE_REGIONS - 1;
 /// Memory of a running port that its back end maps.
 pub(crate) struct Memory {
     rings: Mapping,
+    /// Where in `rings` the first ring begins.
+    colour: usize,
     /// Descriptors of each ring, by the ring's number.
     sizes: Vec<u32>,
     lent: Lent,
@@ -30,11 +33,13 @@ impl Memory {
         lent: Vec<Pool>,
         pages: &PageSource,
     ) -> Result<Self, MemoryError> {
-        let len = sizes.iter().map(|&size| driver_memory(size)).sum::<usize>();
+        let colour = next_colour();
+        let len = colour + sizes.iter().map(|&size| driver_memory(size)).sum::<usize>();
         let rings = pages.reserve(&format!("{device}_rings"), len.max(1), None)?;
         rings.commit(0, rings.len())?;
         Ok(Self {
             rings,
+            colour,
             sizes,
             lent: Lent::new(lent),
         })
@@ -59,8 +64,12 @@ impl Memory {
     /// The place of a ring.
     pub(crate) fn ring(&self, ring: usize) -> Option<Region> {
         let before = self.sizes.get(..ring)?;
-        let offset = before.iter().map(|&size| driver_memory(size)).sum();
+        let before = before
+            .iter()
+            .map(|&size| driver_memory(size))
+            .sum::<usize>();
         let size = *self.sizes.get(ring)?;
+        let offset = self.colour + before;
         self.rings.region().part(offset, driver_memory(size))
     }
 
@@ -78,6 +87,23 @@ impl Memory {
             .filter_map(|mapping| Some((region(mapping), mapping.fd()?)))
             .collect()
     }
+}
+
+/// Colours that are handed out in turn.
+const COLOURS: usize = 64;
+
+/// Bytes from a colour to the next: an odd number of the 128 bytes that rings are aligned to, so that 32 colours in a row
+/// meet every pair of lines of a page of 4 KiB, which is what the sets of a first-level cache are chosen by.
+const COLOUR_STEP: usize = 9 * 128;
+
+/// How far into its mapping the next port's first ring lies.
+///
+/// Mappings begin with a page. Were rings to begin there as well, the lines that an idle ring is polled at would be in the
+/// same few sets of the cache for all ports, and with more ports than a set has ways each look would be a miss.
+fn next_colour() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    // Relaxed: any distribution will do; nothing is ordered by it.
+    NEXT.fetch_add(1, Ordering::Relaxed) % COLOURS * COLOUR_STEP
 }
 
 fn region(mapping: &Mapping) -> MemoryRegion {
@@ -100,3 +126,6 @@ pub(crate) fn distinct<'a>(pools: impl Iterator<Item = &'a Pool>) -> Vec<Pool> {
     }
     all
 }
+
+#[cfg(test)]
+mod tests;

@@ -154,11 +154,11 @@ impl StreamIo {
     pub fn receive(&mut self, lcore: &mut Lcore) -> usize {
         let Some(rx) = &mut self.rx else { return 0 };
         let n = rx.rx_burst(lcore, &mut self.burst);
-        self.burst.set_source(self.rx_at.0);
         if let Some(histogram) = &self.histogram {
             histogram.rx[n].add(1);
         }
         if n != 0 {
+            self.burst.set_source(self.rx_at.0);
             self.stats.rx_packets.add(n as u64);
             if self.watch.level() & 1 != 0 || self.watch.level() > 2 {
                 self.show(Direction::Received);

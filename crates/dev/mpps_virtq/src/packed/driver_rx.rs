@@ -110,6 +110,12 @@ impl RxRing {
         n
     }
 
+    /// Whether a burst would move and post nothing.
+    #[inline(always)]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.ring.room() < REFILL && self.ring.next_used().is_none()
+    }
+
     /// Moves up to `out.room()` packets.
     #[inline(always)]
     pub(crate) fn burst<const HEADERS: bool, L: Lanes>(

@@ -133,6 +133,13 @@ impl DeviceRing {
         usize::from(known).min(most)
     }
 
+    /// Whether the driver's index says that nothing is available.
+    #[inline(always)]
+    pub(crate) fn is_idle(&self) -> bool {
+        // SAFETY: the second word of the available ring.
+        unsafe { peer::index(self.avail.as_ptr().add(1)) == self.next }
+    }
+
     /// Whether the driver has made `chains` available, or as many as the ring can have.
     pub(crate) fn holds(&mut self, chains: usize) -> bool {
         let chains = chains.min(usize::from(self.size));

@@ -132,6 +132,13 @@ impl DriverRing {
         usize::from(known).min(most)
     }
 
+    /// Whether the device's index says that nothing was used.
+    #[inline(always)]
+    pub(crate) fn is_idle(&self) -> bool {
+        // SAFETY: the second word of the used ring.
+        unsafe { peer::index(self.used.as_ptr().add(1)) == self.used_idx }
+    }
+
     #[cold]
     fn ahead(&mut self) {
         let limit = self.outstanding();

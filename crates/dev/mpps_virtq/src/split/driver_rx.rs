@@ -110,6 +110,12 @@ impl RxRing {
         n
     }
 
+    /// Whether a burst would move and post nothing.
+    #[inline(always)]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.free.len() < REFILL && self.ring.is_idle()
+    }
+
     /// Moves up to `out.room()` packets.
     #[inline(always)]
     pub(crate) fn burst<const HEADERS: bool, L: Lanes>(
