@@ -5,9 +5,9 @@
 //! group whose words don't all pass isn't refused: its words, read once, are then looked at one by one. Nothing here has
 //! state.
 //!
-//! Shared memory is read by [`peer::load`] and written by [`peer::store`], as everywhere, only with wider values. A wide
-//! load reads each word once; it may not be one access for all of them, so that each word is taken for itself. On x86-64
-//! an aligned word of eight bytes is never torn, however wide the load is that it is part of.
+//! Shared memory is read by [`mpps_shm::peer::load`], as everywhere, only with wider values. A wide load reads each word
+//! once; it may not be one access for all of them, so that each word is taken for itself. On x86-64 an aligned word of eight
+//! bytes is never torn, however wide the load is that it is part of.
 
 use mpps_cpu::Isa;
 
@@ -58,7 +58,7 @@ pub(crate) trait Lanes: 'static {
     /// As [`Self::words`]; the descriptors are aligned to 16 bytes.
     unsafe fn second_words(from: *const [u64; 2], to: *mut u64, pass: &Pass) -> bool;
 
-    /// Writes descriptors, in no order among themselves.
+    /// Writes descriptors, in no order among themselves, before the next release.
     ///
     /// # Safety
     /// As [`mpps_shm::peer::store`] for that many descriptors, aligned to 16 bytes, and the CPU has the instructions.

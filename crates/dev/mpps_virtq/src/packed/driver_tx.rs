@@ -15,7 +15,7 @@ use super::driver::{DriverRing, Used};
 use super::free_ids::FreeIds;
 use crate::net_header::NetOffloads;
 use crate::split::device_rx::BATCH;
-use crate::split::driver_tx::{free_each, write_zeros};
+use crate::split::driver_tx::{free_each, is_simple, write_zeros};
 use crate::tally::Lengths;
 use crate::vector::Lanes;
 use crate::{DriverSetup, Features, Lent, Moved, RingFault};
@@ -117,11 +117,7 @@ impl TxRing {
             .iter()
             .zip(lens.iter_mut().zip(&mut buffers))
         {
-            let simple = (packet.kind() == tag)
-                & (packet.headroom() >= HEADER as u16)
-                & (packet.flags().bits() & OffloadFlags::UNFINISHED.bits() == 0)
-                & (packet.data_len() > 0);
-            if !simple {
+            if !is_simple(packet, tag, HEADER as u16) {
                 break;
             }
             let Some(id) = self.free.pop() else {

@@ -11,7 +11,6 @@ use std::mem::MaybeUninit;
 
 use mpps_mbuf::{Burst, Caches, Mbuf, OffloadFlags, PoolId, Tag};
 
-use self::vector::Seen;
 use super::Descriptor;
 use super::device_rx::BATCH;
 use super::driver::DriverRing;
@@ -118,30 +117,18 @@ impl TxRing {
         };
         let (view, header, groups) = (self.ring.view(), self.header, self.groups);
         let mark = self.mark;
-        let mut group = 0;
         let most = self.free.len().min(packets.len()).min(BATCH);
+        let front = &packets.as_slice()[..most];
         let mut lens = [0_u32; BATCH];
         let mut sum = Lengths::from_front(packets);
-        let mut done = 0;
+        let (mut done, mut group) = (0, 0);
         if L::GROUP > 1 {
-            let seen = Seen {
-                lens: &mut lens,
-                sum: &mut sum,
-                group: &mut group,
-            };
-            done = self.write_groups::<L>(&packets.as_slice()[..most], tag, seen);
+            done = self.write_groups::<L>(front, tag, &mut lens, &mut sum, &mut group);
         }
-        let rest = usize::from(done)..most;
-        for (packet, place) in packets.as_slice()[rest]
-            .iter()
-            .zip(&mut lens[usize::from(done)..])
-        {
+        let first = usize::from(done);
+        for (packet, place) in front[first..].iter().zip(&mut lens[first..]) {
             let len = u32::from(packet.data_len());
-            let simple = (packet.kind() == tag)
-                & (packet.headroom() >= header)
-                & (packet.flags().bits() & OffloadFlags::UNFINISHED.bits() == 0)
-                & (len > 0);
-            if !simple {
+            if !is_simple(packet, tag, header) {
                 break;
             }
             *place = len;
@@ -297,6 +284,15 @@ impl Drop for TxRing {
             }
         }
     }
+}
+
+/// Whether a packet can be posted as it is, in one descriptor behind a header in its headroom; this tag can.
+#[inline(always)]
+pub(crate) fn is_simple(packet: &Mbuf, tag: Tag, header: u16) -> bool {
+    (packet.kind() == tag)
+        & (packet.headroom() >= header)
+        & (packet.flags().bits() & OffloadFlags::UNFINISHED.bits() == 0)
+        & (packet.data_len() > 0)
 }
 
 /// Frees packets one by one.

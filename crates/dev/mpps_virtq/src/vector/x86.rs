@@ -1,4 +1,8 @@
 //! The lanes of x86-64: four words of 256 bits, eight of 512.
+//!
+//! Descriptors are built in registers and stored from there. A volatile store would take them over the stack, in halves, and
+//! the load of the whole would wait until these are in the cache, behind every store to a line that another CPU has. The
+//! stores need not be volatile: nobody reads them before the release with which a ring is published.
 
 use std::arch::x86_64::{
     __m256i, __m512i, _mm256_and_si256, _mm256_cmpeq_epi32, _mm256_max_epu32, _mm256_movemask_epi8,
@@ -9,7 +13,7 @@ use std::arch::x86_64::{
 };
 
 use super::{Lanes, Pass, WRITTEN};
-use crate::foreign::{load_unaligned, store_unaligned};
+use crate::foreign::load_unaligned;
 
 /// Two descriptors or four words in a register (AVX2).
 pub(crate) struct By256;
@@ -52,8 +56,8 @@ impl Lanes for By256 {
         let high = _mm256_set_epi64x(d[1], d[0], c[1], c[0]);
         // SAFETY: the caller's promise.
         unsafe {
-            store_unaligned(to.cast::<__m256i>(), low);
-            store_unaligned(to.add(2).cast::<__m256i>(), high);
+            _mm256_storeu_si256(to.cast(), low);
+            _mm256_storeu_si256(to.add(2).cast(), high);
         }
     }
 }
@@ -107,7 +111,7 @@ impl Lanes for By512 {
         let [a, b, c, d] = descriptors.map(|pair| pair.map(u64::cast_signed));
         let all = _mm512_set_epi64(d[1], d[0], c[1], c[0], b[1], b[0], a[1], a[0]);
         // SAFETY: the caller's promise.
-        unsafe { store_unaligned(to.cast::<__m512i>(), all) };
+        unsafe { _mm512_storeu_si512(to.cast(), all) };
     }
 }
 

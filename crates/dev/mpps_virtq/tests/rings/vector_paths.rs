@@ -1,7 +1,7 @@
 //! The driver's vector paths against its scalar path: the same traffic, honest or not, through each kind of driver makes the
 //! same packets, counters, free descriptors and faults.
 
-use mpps_mbuf::{Burst, Caches};
+use mpps_mbuf::Burst;
 use mpps_virtq::{DriverRx, DriverTx, Features, Isa, Moved};
 use proptest::prelude::*;
 
@@ -207,7 +207,7 @@ fn transmit(kind: Option<Isa>, size: u32, features: Features, steps: &[Step], od
                 }
                 let moved = driver.burst(&mut caches, &mut burst);
                 session.trace.moved.push(moved);
-                free(&mut burst, &mut caches);
+                caches.free(&mut burst);
                 session.look();
                 let posted = session.held.iter().rev().take(moved.packets);
                 let lens = posted.map(|chain| chain.parts.iter().map(|part| part.1).sum());
@@ -222,10 +222,6 @@ fn transmit(kind: Option<Isa>, size: u32, features: Features, steps: &[Step], od
     drop((driver, caches));
     rig.all_home();
     trace
-}
-
-fn free(burst: &mut Burst, caches: &mut Caches) {
-    caches.free(burst);
 }
 
 /// Steps; one in `lies` is a lie.
@@ -263,7 +259,6 @@ proptest! {
         (size, features) in shapes(),
         steps in prop_oneof![2 => steps(0), 1 => steps(3)],
     ) {
-        // In a ring without an order the device keeps to none.
         let oracle = receive(None, size, features, &steps);
         for kind in kinds().into_iter().skip(1) {
             prop_assert_eq!(&receive(kind, size, features, &steps), &oracle, "{:?}", kind);

@@ -166,6 +166,7 @@ fn w15_a_queue_asked_to_be_smaller_bounds_what_is_posted() {
         "",
         ",packed_vq=1",
         ",mrg_rxbuf=0,vectorized=1",
+        ",packed_vq=1,vectorized=1",
         ",in_order=0",
     ] {
         let mut rig = Rig::new(&format!(",server=1,queue_size=256{args}"), 1);
@@ -211,27 +212,30 @@ fn w15_a_queue_asked_to_be_smaller_bounds_what_is_posted() {
 
 #[test]
 fn w16_all_counters_move_and_nothing_is_left_in_the_ring() {
-    let mut rig = Rig::started(",server=1,mrg_rxbuf=0,vectorized=1,count_groups=1", 1);
-    let peer = rig.meet(Manner::default());
-    rig.wait_link(true);
-    rig.echo(0, 1003);
-    let stats = rig.dev.stats();
-    assert_eq!((stats.ipackets, stats.ibytes), (1003, 1003 * 64));
-    assert_eq!((stats.opackets, stats.obytes), (1003, 1003 * 64));
-    let xstats = rig.dev.xstats();
-    for (name, value) in [
-        ("rx_good_packets", 1003),
-        ("rx_q0_good_packets", 1003),
-        ("rx_q0_good_bytes", 1003 * 64),
-        ("rx_q0_size_64_packets", 1003),
-        ("tx_q0_size_64_packets", 1003),
-        ("rx_q0_errors", 0),
-    ] {
-        let found = xstats.iter().find(|stat| stat.name == name);
-        assert_eq!(found.unwrap().value, value, "{name}");
+    for layout in ["", ",packed_vq=1"] {
+        let args = format!(",server=1,mrg_rxbuf=0,vectorized=1,count_groups=1{layout}");
+        let mut rig = Rig::started(&args, 1);
+        let peer = rig.meet(packed());
+        rig.wait_link(true);
+        rig.echo(0, 1003);
+        let stats = rig.dev.stats();
+        assert_eq!((stats.ipackets, stats.ibytes), (1003, 1003 * 64));
+        assert_eq!((stats.opackets, stats.obytes), (1003, 1003 * 64));
+        let xstats = rig.dev.xstats();
+        for (name, value) in [
+            ("rx_good_packets", 1003),
+            ("rx_q0_good_packets", 1003),
+            ("rx_q0_good_bytes", 1003 * 64),
+            ("rx_q0_size_64_packets", 1003),
+            ("tx_q0_size_64_packets", 1003),
+            ("rx_q0_errors", 0),
+        ] {
+            let found = xstats.iter().find(|stat| stat.name == name);
+            assert_eq!(found.unwrap().value, value, "{name}");
+        }
+        drop(peer);
+        rig.finish();
     }
-    drop(peer);
-    rig.finish();
 }
 
 #[test]

@@ -9,3 +9,4 @@ mod refusals;
 mod rig;
 mod silence;
 mod traffic;
+mod vector;

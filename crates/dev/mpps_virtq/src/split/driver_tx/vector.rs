@@ -1,29 +1,23 @@
 //! Simple packets into a split ring, several at a time.
 
-use mpps_mbuf::{Mbuf, OffloadFlags, Tag};
+use mpps_mbuf::{Mbuf, Tag};
 
-use super::{BATCH, TxRing, write_zeros};
+use super::{BATCH, TxRing, is_simple, write_zeros};
 use crate::tally::Lengths;
 use crate::vector::{Lanes, WRITTEN};
 
-/// What a run has seen of its packets.
-pub(super) struct Seen<'a> {
-    pub(super) lens: &'a mut [u32; BATCH],
-    pub(super) sum: &'a mut Lengths,
-    /// The first bytes of all packets, where group addresses are counted.
-    pub(super) group: &'a mut u8,
-}
-
 impl TxRing {
     /// Writes descriptors for packets off the front, [`WRITTEN`] at a time, as long as these are simple and the numbers that
-    /// are free follow one another; says for how many. The handles are copied into the ring: the caller must forget the
-    /// packets.
+    /// are free follow one another; says for how many. Into `group` go the first bytes of all, where groups are counted.
+    /// The handles are copied into the ring: the caller must forget the packets.
     #[inline(always)]
     pub(super) fn write_groups<L: Lanes>(
         &mut self,
         packets: &[Mbuf],
         tag: Tag,
-        seen: Seen<'_>,
+        lens: &mut [u32; BATCH],
+        sum: &mut Lengths,
+        group: &mut u8,
     ) -> u16 {
         let header = self.header;
         let mut done = 0;
@@ -31,23 +25,19 @@ impl TxRing {
             .as_chunks::<WRITTEN>()
             .0
             .iter()
-            .zip(seen.lens.as_chunks_mut::<WRITTEN>().0)
+            .zip(lens.as_chunks_mut::<WRITTEN>().0)
         {
-            let simple = four.iter().fold(true, |all, packet| {
-                all & (packet.kind() == tag)
-                    & (packet.headroom() >= header)
-                    & (packet.flags().bits() & OffloadFlags::UNFINISHED.bits() == 0)
-                    & (packet.data_len() > 0)
-            });
+            let all = |all, packet| all & is_simple(packet, tag, header);
+            let simple = four.iter().fold(true, all);
             let Some(first) = self.free.peek_run(done).filter(|_| simple) else {
                 break;
             };
             let mut descriptors = [[0; 2]; WRITTEN];
             for (k, (packet, len)) in four.iter().zip(lens).enumerate() {
                 *len = u32::from(packet.data_len());
-                seen.sum.add(*len);
+                sum.add(*len);
                 // SAFETY: this packet is simple, and `first + k` is one of the numbers that are free.
-                let start = unsafe { self.place(packet, usize::from(first) + k, seen.group) };
+                let start = unsafe { self.place(packet, usize::from(first) + k, group) };
                 descriptors[k] = [start, u64::from(*len + u32::from(header))];
             }
             let view = self.ring.view();
