@@ -274,13 +274,14 @@ impl TxRing {
                 return Put::Lost;
             }
             if first {
-                self.ring.chain.write(0, &header);
                 place = self.ring.chain.place(10, 2);
                 if self.mergeable && place.is_none() {
-                    // A number across two stretches of memory: no driver does that.
+                    // A number across two stretches of memory: no driver does that. Nothing is written, since what is given
+                    // back empty isn't marked in the log.
                     self.filled.push((walked, 0));
                     return self.give_up();
                 }
+                self.ring.chain.write(0, &header);
             }
             let n = rest.fill(&self.ring.chain, skip);
             self.ring.log_chain(skip + n);

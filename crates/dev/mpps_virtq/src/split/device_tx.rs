@@ -267,12 +267,13 @@ impl TxRing {
                 return Put::Lost;
             }
             if buffers == 0 {
-                self.ring.chain.write(0, &header[..skip]);
                 place = self.ring.chain.place(10, 2);
                 if self.mergeable && place.is_none() {
-                    // A number across two stretches of memory: no driver does that.
+                    // A number across two stretches of memory: no driver does that. Nothing is written, since what is given
+                    // back empty isn't marked in the log.
                     return self.give_up(buffers);
                 }
+                self.ring.chain.write(0, &header[..skip]);
             }
             let n = rest.fill(&self.ring.chain, skip);
             self.ring.log_chain(skip + n);
